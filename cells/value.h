@@ -1,0 +1,53 @@
+/*
+ * Values of the cell language: what a variable holds, an expression yields and
+ * a magic's key receives.
+ */
+#ifndef WB_CELLS_VALUE_H
+#define WB_CELLS_VALUE_H
+
+#include "cells/result.h"
+#include "model/base/arena.h"
+#include "model/base/base.h"
+
+#include <stdbool.h>
+
+enum value_type {
+    VALUE_NULL,   /* a field that the device cannot count */
+    VALUE_INT,    /* int64 */
+    VALUE_FLOAT,  /* double */
+    VALUE_BOOL,
+    VALUE_STRING, /* "text" */
+    VALUE_NAME,   /* a bare word: gto, L40S */
+    VALUE_DIM,    /* (x,y,z): missing ones are 1 */
+    VALUE_LIST,   /* [a,b,c], a range, or a list field */
+    VALUE_RESULT, /* what a magic gave; fields by name */
+    VALUE_JSON,   /* an object inside a result */
+};
+
+struct value {
+    enum value_type type;
+    union {
+        int64_t i;
+        double f;
+        bool b;
+        const char *text; /* STRING and NAME: terminated; borrowed from the arena or session */
+        struct {
+            int64_t x, y, z;
+            int count; /* how many were written */
+        } dim;
+        struct {
+            const struct value *items;
+            size_t count;
+        } list;
+        struct result *result; /* borrowed, unless the owner says otherwise */
+        json_t *json;          /* borrowed */
+    };
+};
+
+/* "int", "float", ... as errors spell it. Static. */
+const char *value_type_name(enum value_type type);
+
+/* As %print writes it: shortest text that reads back as the same number. NULL: out of memory. */
+char *value_text(struct arena *arena, const struct value *v);
+
+#endif
