@@ -2,7 +2,7 @@
  * The front's side of the child processes: starts one on first use, asks it and
  * waits for the answer without being deaf to an interrupt, and turns a child's
  * crash into the error of the cell that met it. The next request starts a fresh
- * child. Executor's thread only, except workers_interrupt.
+ * child. Executor's thread only: an interrupt reaches it through stop_fd.
  */
 #ifndef WB_CELLS_WORKERS_H
 #define WB_CELLS_WORKERS_H
@@ -22,9 +22,6 @@ struct workers *workers_new(const char *self, int stop_fd);
 
 /* Closes the sockets, which ends the children, and reaps them; *workers becomes NULL. */
 void workers_free(struct workers **workers);
-
-/* Tells a busy child to stop. Any thread; workers_ask itself returns by its stop_fd. */
-void workers_interrupt(struct workers *workers);
 
 /* Collects children that ended. Never blocks; called between cells. */
 void workers_reap(struct workers *workers);

@@ -9,7 +9,8 @@
  * A child reads requests from one socket and answers each in turn. A request has
  * a number which its answer repeats, so that the answer of an interrupted request
  * is recognised and dropped. It ends when the socket closes, when it was idle for
- * long, and, once told to stop (SIGUSR1), when it has not answered in time.
+ * long, and, once told to stop (SIGUSR1 with the request's number), when it has not
+ * answered in time.
  */
 #ifndef WB_KERNELS_CHILD_H
 #define WB_KERNELS_CHILD_H
@@ -104,7 +105,7 @@ const char *child_kind_name(enum child_kind kind);
 typedef int child_serve_fn(const struct child_message *request, struct child_message *answer,
                            struct err *err);
 
-/* Set once the front wants the current request to stop. In the front: of no meaning. */
+/* In a child: true once the front wants the current request to stop. Poll each millisecond. */
 extern atomic_bool child_stop;
 
 #endif

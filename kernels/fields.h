@@ -21,7 +21,7 @@ struct field_reader {
 };
 
 /* One field as read; data is borrowed from the message. */
-struct wire_field {
+struct field_item {
     unsigned tag;
     struct bytes data;
 };
@@ -37,7 +37,7 @@ size_t fields_begin(struct buf *body, unsigned tag);
 void fields_end(struct buf *body, size_t begin);
 
 /* Reads the next field; false at the end, or with is_bad when the rest is damaged. */
-bool fields_next(struct field_reader *reader, struct wire_field *out);
+bool fields_next(struct field_reader *reader, struct field_item *out);
 
 /* The n-th (from 0) field with a tag; false when there is none. */
 bool fields_find(struct bytes body, unsigned tag, size_t n, struct bytes *out);
