@@ -28,6 +28,7 @@ enum figure_unit {
     UNIT_NUMBER,  /* 12,288 */
     UNIT_PERCENT, /* a fraction 0..1, shown as 83.3 % */
     UNIT_BYTES,   /* 48K = 48 * 1024 */
+    UNIT_POW2,    /* 1,024: a number whose ticks are multiples of powers of two */
 };
 
 /* One axis, or the values of bars and cells. min == max: chosen from the data. */
@@ -107,11 +108,10 @@ struct figure_state {
 
 /* One row of a timeline. Rows of one group stand together under its name. */
 struct figure_row {
-    const char *name;      /* "warp 3" */
-    const char *group;     /* "scheduler 0", or NULL */
-    const uint8_t *states; /* per cycle: an index into states of the panel */
-    const int32_t
-        *numbers; /* per cycle: written into its mark (the issued row), -1: nothing; or NULL */
+    const char *name;       /* "warp 3" */
+    const char *group;      /* "scheduler 0", or NULL */
+    const uint8_t *states;  /* per cycle: an index into states of the panel */
+    const int32_t *numbers; /* per cycle: written into the mark (who issues), -1: none; or NULL */
 };
 
 struct figure_gantt {

@@ -55,8 +55,8 @@ struct view_block {
  * from and what was asked, blocks, and what to do next. At most 83 columns.
  */
 struct view {
-    const char *answer;  /* one or two lines */
-    const char *origin;  /* device, source and parameters, defaults apart */
+    const char *answer; /* one or two lines */
+    const char *origin; /* device, source and parameters, defaults apart */
     struct view_block *first, *last;
     const char *closing; /* "To 100 %: ...", "Next: ...", or NULL */
 };
@@ -80,6 +80,7 @@ const char *result_text(struct result *result, const char *fmt, ...) PRINTF_LIKE
 struct view_table *view_add_table(struct result *result, const struct view_column *columns,
                                   size_t column_count, size_t row_count);
 void view_cell(struct view_table *table, size_t row, size_t column, const char *text);
+void view_mark(struct view_table *table, size_t row); /* the row that matters: printed with '>' */
 struct view_block *view_add_lines(struct result *result, size_t count); /* fill texts[i] */
 struct view_block *view_add_facts(struct result *result, size_t count); /* names[i], texts[i] */
 
