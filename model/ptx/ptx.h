@@ -1,0 +1,247 @@
+/*
+ * The SIMT interpreter: runs the PTX of a CUDA kernel on the host, warp by warp
+ * and 32 lanes at a time, with no GPU.
+ *
+ * A text is parsed and decoded once into a module that never changes; a launch
+ * runs one of its kernels over the caller's buffers and says what a GPU would
+ * not: how many lanes worked, which branches split warps, how many sectors and
+ * bank passes each line cost, and, when something is wrong, which thread did it
+ * on which line. Facts and memory are the same for any number of host threads.
+ *
+ * Pure: no files, no clock, no globals. Source of the language: "Parallel Thread
+ * Execution ISA", version 9.0 (CUDA 13.0); NVRTC writes `.version 9.0`.
+ */
+#ifndef WB_MODEL_PTX_PTX_H
+#define WB_MODEL_PTX_PTX_H
+
+#include "model/base/arena.h"
+#include "model/base/base.h"
+#include "model/base/err.h"
+#include "model/device.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* ---- Module ------------------------------------------------------------------------------- */
+
+struct ptx_module;
+
+/* Fundamental types, in PTX's own spelling: "u32", "f64", "b8" (an array of bytes: a struct). */
+struct ptx_parameter {
+    const char *name; /* "saxpy_param_2": PTX has lost the source's names */
+    const char *type; /* "u64" for a pointer, "b8" for a struct or array */
+    int offset, size; /* bytes in the parameter blob */
+    int align;
+};
+
+struct ptx_kernel {
+    const char *name; /* as linked: "saxpy" or "_Z5saxpyifPKfPf" */
+    const struct ptx_parameter *parameters;
+    size_t parameter_count;
+    int parameter_bytes;      /* of the whole blob */
+    int static_shared_bytes;  /* declared shared memory, dynamic shared not counted */
+    int local_bytes;          /* stack of one thread, calls included; recursion: of one level */
+    int max_threads;          /* .maxntid (__launch_bounds__), 0: none */
+    bool is_dynamic_shared;   /* reads `extern __shared__` */
+    int line;                 /* line of the source with its first instruction; 0: unknown */
+    int conditional_branches; /* static count: 0 says that the compiler left no branch */
+    int selects;              /* static count of selp: branches turned into selects */
+};
+
+/* A `__device__` or `__constant__` variable, or a string that the compiler made. */
+struct ptx_variable {
+    const char *name;
+    bool is_constant;    /* .const */
+    size_t size, align;  /* bytes */
+    const void *initial; /* size bytes */
+};
+
+/*
+ * Parses and decodes a PTX text (borrowed for the call). *out is the caller's; ptx_module_free.
+ *
+ * Fails with UnsupportedError for an instruction that is not executed (its name, the PTX line and,
+ * by `.loc`, the line of the source in err->line and err->place), SyntaxError for a text that is no
+ * PTX, ResourceError when out of memory.
+ */
+int ptx_module_load(struct bytes text, struct ptx_module **out, struct err *err) MUST_CHECK;
+
+/* Ends the module and all that was borrowed from it; sets *module to NULL, which it may be. */
+void ptx_module_free(struct ptx_module **module);
+
+/* Entries in the order of the text. Borrowed from the module. */
+size_t ptx_kernel_count(const struct ptx_module *module);
+const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *module, size_t i);
+const struct ptx_kernel *ptx_kernel_find(const struct ptx_module *module, const char *name);
+
+/* Module variables in the order of the text. */
+size_t ptx_variable_count(const struct ptx_module *module);
+const struct ptx_variable *ptx_variable_at(const struct ptx_module *module, size_t i);
+
+/*
+ * The first conditional branch, or the first select where there is no branch, of a kernel between
+ * two lines of the source (0, 0: anywhere), as "bra", "selp" or "" (neither). ptx_line may be NULL;
+ * it gets the 1-based line of the PTX text, 0 for none.
+ */
+const char *ptx_kernel_branch(const struct ptx_module *module, const char *kernel, int first_line,
+                              int last_line, int *ptx_line);
+
+/* ---- Launch ------------------------------------------------------------------------------- */
+
+struct ptx_dim {
+    unsigned x, y, z;
+};
+
+/* Global memory: an allocation at a virtual address. Data stays the caller's. */
+struct ptx_buffer {
+    uint64_t address;         /* virtual, aligned to 256; allocations must not touch each other */
+    void *data;               /* size bytes that the kernel reads and writes in place */
+    size_t size;              /* bytes */
+    const char *name;         /* "x": for reports; NULL: shown by address */
+    const char *element_type; /* "float"; NULL: shown in bytes */
+    int element_bytes;        /* 4; 0: shown in bytes */
+    const char *origin;       /* "made in In[4] line 1", or NULL */
+    bool is_read_only;
+};
+
+enum ptx_groups {
+    PTX_GROUPS_ITS,   /* Volta and later: groups of a warp take turns, a spin lock ends */
+    PTX_GROUPS_STACK, /* before Volta: one side runs to the join first; a spin lock may hang */
+};
+
+/* Checks, as flags. Alignment and unmapped memory are always checked. */
+enum {
+    PTX_CHECK_BOUNDS = 1 << 0,   /* an access stays in the allocation its address lies in */
+    PTX_CHECK_BARRIERS = 1 << 1, /* __syncthreads reached from different lines is a fault */
+    PTX_CHECK_DEFAULT = PTX_CHECK_BOUNDS | PTX_CHECK_BARRIERS,
+};
+
+/* Called in block order with the text of one printf call; from one host thread at a time. */
+typedef void ptx_print_fn(void *context, const char *text, size_t size);
+
+/* Start from { 0 } and fill what acts; zeros are the defaults named below. */
+struct ptx_launch {
+    const struct ptx_kernel *kernel; /* of the module that is run */
+    struct ptx_dim grid, block;      /* at least 1 each; as CUDA limits them */
+    int dynamic_shared_bytes;
+    const void *parameters; /* kernel->parameter_bytes bytes */
+
+    const struct ptx_buffer *buffers;
+    size_t buffer_count;
+    const struct ptx_buffer *variables; /* one a module variable, in order; NULL: fresh copies */
+
+    const struct device *device; /* SM count, clock and limits: for special registers and time */
+    int registers;               /* a thread, from ptxas: for occupancy; 0: 32 */
+
+    int host_threads;      /* 0: 1 */
+    int64_t sample_blocks; /* run only so many blocks, spread evenly; facts are scaled; 0: all */
+    int64_t max_thread_instructions; /* budget of one thread; beyond it Timeout; 0: 2^32 */
+    enum ptx_groups groups;
+    int checks;          /* PTX_CHECK_... */
+    bool is_timed;       /* fill facts->timing */
+    size_t memory_limit; /* bytes of the launch's own state; 0: 1 GiB */
+
+    ptx_print_fn *print; /* NULL: printf is dropped */
+    void *print_context;
+    const atomic_bool *stop; /* NULL: never; polled at least each millisecond */
+    atomic_llong *progress;  /* NULL, or counts blocks done */
+};
+
+struct ptx_access_facts {
+    int64_t requests; /* warp instructions */
+    int64_t sectors;  /* of 32 bytes, global */
+    int64_t passes; /* of the 32 banks, shared; best is requests (x2, x4 for 8, 16 bytes a lane) */
+    int64_t bytes;  /* that the lanes asked for */
+};
+
+/* One line of the source. */
+struct ptx_line_facts {
+    const char *file; /* "In[3]", or as the compiler names it; borrowed from the module */
+    int line;
+    int64_t warp_instructions, thread_instructions;
+    int64_t branches, divergent_branches;
+    struct ptx_access_facts global, shared; /* loads and stores together */
+};
+
+/* Where a scheduler's resident warps spend their cycles, in the words of Nsight Compute. */
+#define PTX_STALLS(X)                                                                              \
+    X(selected, "selected")                                                                        \
+    X(not_selected, "not selected")                                                                \
+    X(wait, "wait")                                                                                \
+    X(long_scoreboard, "long scoreboard")                                                          \
+    X(short_scoreboard, "short scoreboard")                                                        \
+    X(math_pipe, "math pipe throttle")                                                             \
+    X(lg_throttle, "LG throttle")                                                                  \
+    X(mio_throttle, "MIO throttle")                                                                \
+    X(barrier, "barrier")                                                                          \
+    X(branch, "branch resolving")                                                                  \
+    X(drain, "drain")
+
+enum ptx_stall {
+#define X(name, text) PTX_STALL_##name,
+    PTX_STALLS(X)
+#undef X
+        PTX_STALL_COUNT
+};
+
+/* "long scoreboard". Static. */
+const char *ptx_stall_name(enum ptx_stall stall);
+
+struct ptx_timing {
+    int64_t cycles;               /* of the SM clock, from the first block to the last */
+    double time_us;               /* cycles at the device's clock and the cost of a launch */
+    double issue_utilization;     /* 0..1: slots of the busy SMs that issued */
+    double theoretical_occupancy; /* 0..1 */
+    double achieved_occupancy;    /* 0..1 */
+    int blocks_per_sm;
+    double waves;                   /* grid / (blocks per SM * SMs) */
+    double stalls[PTX_STALL_COUNT]; /* shares of the resident warps' cycles; they sum to 1 */
+};
+
+struct ptx_facts {
+    int64_t blocks, warps, threads;
+    int64_t thread_instructions, warp_instructions;
+    double lane_efficiency;               /* thread_instructions / (32 * warp_instructions) */
+    int64_t branches, divergent_branches; /* conditional, by warp */
+    struct ptx_access_facts global_load, global_store, local, shared;
+    int64_t shared_conflicts;        /* passes beyond the best */
+    int64_t barriers;                /* by warp */
+    int64_t shfl, vote, atom, calls; /* by warp */
+    bool is_sampled;                 /* counts were scaled up from sample_blocks */
+
+    const struct ptx_line_facts *lines; /* by file and line; the arena's */
+    size_t line_count;
+    struct ptx_timing timing; /* when is_timed */
+};
+
+/* Which threads met a fault, and where; the arena's. name ERR_none: there was none. */
+struct ptx_fault {
+    enum err_name name;
+    const char *kernel, *file; /* source file as in ptx_line_facts */
+    int line, column, ptx_line;
+    const char *instruction; /* "ld.global.f32" */
+    struct ptx_dim block;    /* first block that met it */
+    struct ptx_dim thread;   /* first thread in it */
+    int warp;                /* of the block */
+    uint32_t lanes;          /* of that warp that met it in the same instruction */
+    int64_t threads;         /* how many, in that warp instruction */
+    bool is_write, is_atomic;
+    int bytes; /* of one lane's access */
+    uint64_t address;
+    int buffer;       /* index into launch->buffers of the nearest allocation, or -1 */
+    int64_t index;    /* element of that buffer by its element size */
+    int64_t past_end; /* bytes past its end (0: the first beyond); negative: before it */
+};
+
+/*
+ * Runs a launch. facts and fault are filled from `arena`; what was read stays borrowed from the
+ * module. Buffers are written in place: after a failure they hold what the kernel had written so
+ * far, and giving back the old content is the caller's (kernels/model_worker.c keeps a copy).
+ *
+ * Fails with LaunchError (shape, shared bytes, parameters), MemoryFault, BarrierFault, Deadlock,
+ * AssertFault, Timeout, Interrupted or ResourceError. err->place and line are the source's;
+ * err->detail is the report (who, where, launch), fault has the same by field.
+ */
+int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, struct arena *arena,
+            struct ptx_facts *facts, struct ptx_fault *fault, struct err *err) MUST_CHECK;
+
+#endif
