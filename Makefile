@@ -2,11 +2,13 @@
 CC       ?= gcc
 BUILD    ?= build
 CFLAGS   ?= -O2 -g
+PREFIX   ?= /usr/local
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
 PACKAGES := libzmq jansson uuid libsodium
 CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PACKAGES))
-LDLIBS   += $(shell pkg-config --libs $(PACKAGES)) -lm -ldl -pthread
+LDLIBS   += $(EXTRA) $(shell pkg-config --libs $(PACKAGES)) -lm -ldl -pthread
 STD      := -std=c11 -ffp-contract=off -pthread -fno-math-errno
+COMPILE   = $(CC) $(STD) $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP
 
 LIB_SRC  := $(sort $(wildcard model/*.c model/base/*.c model/ptx/*.c kernels/*.c cells/*.c \
               cells/magics/*.c cells/render/*.c jupyter-kernel/handlers/*.c) \
@@ -14,37 +16,84 @@ LIB_SRC  := $(sort $(wildcard model/*.c model/base/*.c model/ptx/*.c kernels/*.c
 LESSONS  := $(sort $(wildcard kernels/*.cu))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(LESSONS:%.cu=$(BUILD)/%.cu.o)
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ     := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+BENCH    := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g -fno-omit-frame-pointer \
+              -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc"
 
 all: $(BUILD)/warpbook                ## build the kernel
 
-$(BUILD)/warpbook: $(BUILD)/jupyter-kernel/main.o $(BUILD)/libwarpbook.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/warpbook: $(BUILD)/jupyter-kernel/main.o $(BUILD)/libwarpbook.a $(EXTRA)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out $(EXTRA),$^) $(LDLIBS)
 
 $(BUILD)/libwarpbook.a: $(LIB_OBJ)
 	@rm -f $@
 	@ar rcs $@ $^
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c | $(BUILD)/libraries
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) -c -o $@ $<
 
 # A lesson's source is embedded, so that it can be printed, changed and compiled for any card.
 $(BUILD)/%.cu.o: %.cu
 	@mkdir -p $(@D)
 	ld -r -b binary -z noexecstack -o $@ $<
 
-$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libwarpbook.a
+$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libwarpbook.a $(EXTRA)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP -o $@ $< $(BUILD)/libwarpbook.a $(LDLIBS) -lcmocka
+	$(COMPILE) -o $@ $< $(BUILD)/libwarpbook.a $(LDFLAGS) $(LDLIBS) -lcmocka
+
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libwarpbook.a
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< $(BUILD)/libwarpbook.a $(LDFLAGS) $(LDLIBS)
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/libwarpbook.a $(EXTRA)
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< tests/fuzz/driver.c $(BUILD)/libwarpbook.a $(LDFLAGS) $(LDLIBS)
+
+$(BUILD)/coverage.o: tests/fuzz/coverage.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) -O2 -I. -c -o $@ $<
+
+# Names the package of a library that is missing, once, instead of a page of errors.
+$(BUILD)/libraries:
+	@scripts/libraries.sh $(PACKAGES) && mkdir -p $(@D) && touch $@
+
+lab:                                  ## set up, build, open JupyterLab on notebooks/ (LAB_ARGS=…)
+	@scripts/setup.sh build && $(MAKE) all && scripts/setup.sh lab && scripts/lab.sh $(LAB_ARGS)
+demo:                                 ## set up, build, run the first lesson without a browser
+	@scripts/setup.sh build && $(MAKE) all && scripts/setup.sh lab && scripts/demo.sh
+test:                                 ## set up and pass all tests, in minutes
+	@scripts/setup.sh test && .venv/bin/python scripts/test.py
+test-long:                            ## the long forms too: fuzzers 60 s each, conformance under ASan
+	@scripts/setup.sh test && .venv/bin/python scripts/test.py --long
+bench: all $(BENCH)                   ## print the benchmark tables
+	@scripts/setup.sh test && scripts/bench.sh $(BENCH)
 
 unit: $(UNIT)                         ## C unit tests
 	@for t in $(UNIT); do $$t || exit 1; done
+binaries: $(UNIT) $(if $(EXTRA),$(FUZZ)) all
+asan:                                 ## C unit tests under AddressSanitizer and UBSan
+	@$(MAKE) $(SAN) unit
+asan-binaries:
+	@$(MAKE) $(SAN) binaries
+fuzz: asan-binaries                   ## every fuzzer for 5 seconds
+	@for f in $(FUZZ:$(BUILD)/%=build/asan/%); do $$f 5 || exit 1; done
 
+install: all                          ## install the program and its kernelspec under PREFIX
+	install -D -m 755 $(BUILD)/warpbook $(DESTDIR)$(PREFIX)/bin/warpbook
+	$(DESTDIR)$(PREFIX)/bin/warpbook install --prefix $(DESTDIR)$(PREFIX)
+format:                               ## rewrite the C sources as .clang-format says (FILES=…)
+	@scripts/setup.sh lint && clang-format -i $(or $(FILES),$$(git ls-files '*.[ch]' ':!tests/data'))
+lint: arrows                          ## format, arrows, words, clang-tidy and cppcheck
+	@scripts/setup.sh lint && scripts/lint.sh
+arrows:                               ## who may include whom
+	@scripts/arrows.sh
 help:                                 ## this list
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | sort
-
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12 | sort
 clean:                                ## remove what was built
 	rm -rf $(BUILD)
 
 -include $(LIB_OBJ:.o=.d) $(BUILD)/jupyter-kernel/main.d
-.PHONY: all unit help clean
+.PHONY: all lab demo test test-long bench unit binaries asan asan-binaries fuzz install format lint \
+        arrows help clean

@@ -68,7 +68,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct chunk *chunk = arena->chunks;
     void *data;
 
-    if (size > SIZE_MAX / 2)
+    if (size > SIZE_MAX / 2 - ALIGN)
         return NULL;
     size = (size_t)round_up((int64_t)size, ALIGN);
     if (arena->limit && size > arena->limit - arena->used)

@@ -1,0 +1,40 @@
+"""Runs a notebook with its kernel and prints the text of every cell and output."""
+import sys
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+
+def text_of(output):
+    """What a reader without a browser sees of one output."""
+    if output.output_type == "stream":
+        return output.text
+    if output.output_type == "error":
+        return "\n".join(output.traceback)
+    return output.data.get("text/plain", "")
+
+
+def main(path):
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": "."}})
+    status = 0
+    with client.setup_kernel():
+        for index, cell in enumerate(notebook.cells):
+            print(cell.source.rstrip(), end="\n\n")
+            if cell.cell_type != "code":
+                continue
+            try:
+                client.execute_cell(cell, index)
+            except CellExecutionError:
+                status = 1
+            for output in cell.outputs:
+                print("    " + text_of(output).rstrip().replace("\n", "\n    "), end="\n\n")
+            sys.stdout.flush()
+            if status:
+                break
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,9 @@
+#!/bin/sh
+# JupyterLab on the lessons, with this checkout's kernel. Arguments go to `jupyter lab`.
+set -eu
+cd "$(dirname "$0")/.."
+export VIRTUAL_ENV="$PWD/.venv"
+export PATH="$VIRTUAL_ENV/bin:$PATH"
+build/warpbook install --sys-prefix
+[ "$(id -u)" = 0 ] && set -- --allow-root "$@"
+exec jupyter lab --ServerApp.root_dir="$PWD/notebooks" "$@" notebooks/01-*.ipynb

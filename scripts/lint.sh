@@ -1,0 +1,28 @@
+#!/bin/sh
+# What `make lint` checks beside the arrows: layout, words, and two static analysers.
+cd "$(dirname "$0")/.."
+status=0
+fail() { echo "lint: $*"; status=1; }
+
+sources=$(git ls-files '*.c' ':!tests/data')
+headers=$(git ls-files '*.h' ':!tests/data')
+
+clang-format --dry-run --Werror $sources $headers >/dev/null 2>&1 || {
+    for file in $sources $headers; do
+        clang-format --dry-run --Werror "$file" >/dev/null 2>&1 || fail "$file: make format changes it"
+    done
+}
+
+scripts/words.sh || status=1
+
+cppcheck --quiet --std=c11 --language=c -I. -D_GNU_SOURCE --error-exitcode=1 --inline-suppr \
+    --enable=warning,portability --suppressions-list=.cppcheck model kernels cells jupyter-kernel || fail cppcheck
+
+flags="-std=c11 -I. -D_GNU_SOURCE $(pkg-config --cflags libzmq jansson uuid libsodium)"
+found=$(echo "$sources" | grep -v '^tests/' |
+    xargs -P 2 -n 8 sh -c 'flags=$0; clang-tidy --quiet "$@" -- $flags' "$flags" 2>/dev/null |
+    grep -E '(warning|error):')
+[ -z "$found" ] || { echo "$found"; fail clang-tidy; }
+
+[ $status = 0 ] && echo "lint: clean"
+exit $status
