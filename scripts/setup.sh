@@ -49,7 +49,7 @@ install_packages() {
     say "apt-get install $want"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y update >/dev/null ||
         say "apt-get update failed; trying with the lists at hand"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends \
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends \
         $want </dev/null >/dev/null || die "apt-get install $want failed"
 }
 
