@@ -14,7 +14,8 @@ LIB_SRC  := $(sort $(wildcard model/*.c model/base/*.c model/ptx/*.c kernels/*.c
               cells/magics/*.c cells/render/*.c jupyter-kernel/handlers/*.c) \
               $(filter-out jupyter-kernel/main.c,$(wildcard jupyter-kernel/*.c)))
 LESSONS  := $(sort $(wildcard kernels/*.cu))
-LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(LESSONS:%.cu=$(BUILD)/%.cu.o)
+LOGOS    := $(sort $(wildcard jupyter-kernel/logos/logo-*))
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(LESSONS:%=$(BUILD)/%.o) $(LOGOS:%=$(BUILD)/%.o)
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ     := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH    := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
@@ -36,6 +37,11 @@ $(BUILD)/%.o: %.c | $(BUILD)/libraries
 
 # A lesson's source is embedded, so that it can be printed, changed and compiled for any card.
 $(BUILD)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	ld -r -b binary -z noexecstack -o $@ $<
+
+# The kernelspec's logos, so that `install` needs nothing but the binary.
+$(BUILD)/jupyter-kernel/logos/%.o: jupyter-kernel/logos/%
 	@mkdir -p $(@D)
 	ld -r -b binary -z noexecstack -o $@ $<
 

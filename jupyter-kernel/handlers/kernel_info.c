@@ -1,0 +1,50 @@
+/*
+ * kernel_info_request and connect_request: what this kernel is, and where.
+ *
+ * The language is "cuda-cpp" because VS Code highlights cells by that name; the
+ * MIME type is C++'s because that is the one JupyterLab has a mode for; Pygments
+ * (nbconvert, the console) has a lexer for CUDA itself.
+ */
+#include "jupyter-kernel/handlers/handlers.h"
+#include "model/base/version.h"
+
+static const char BANNER[] = "Warpbook " WARPBOOK_VERSION ": how a GPU runs warps\n"
+                             "CUDA C and magics; %help lists them, %name? explains one";
+
+static json_t *language_info(void)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", "cuda-cpp", "version",
+                     WARPBOOK_CUDA_VERSION, "mimetype", "text/x-c++src", "codemirror_mode",
+                     "text/x-c++src", "pygments_lexer", "cuda", "file_extension", ".cu");
+}
+
+static json_t *help_links(void)
+{
+    return json_pack("[{s:s, s:s}, {s:s, s:s}]", "text", "CUDA C++ Programming Guide", "url",
+                     "https://docs.nvidia.com/cuda/cuda-c-programming-guide/", "text", "PTX ISA",
+                     "url", "https://docs.nvidia.com/cuda/parallel-thread-execution/");
+}
+
+int kernel_info_request(struct kernel *kernel, struct request *request, json_t **reply,
+                        struct err *err)
+{
+    (void)kernel, (void)request, (void)err;
+    *reply = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:[], s:b}", "status", "ok",
+                       "protocol_version", WIRE_VERSION, "implementation", "warpbook",
+                       "implementation_version", WARPBOOK_VERSION, "language_info", language_info(),
+                       "banner", BANNER, "help_links", help_links(), "supported_features",
+                       "debugger", 0);
+    return 0;
+}
+
+int connect_request(struct kernel *kernel, struct request *request, json_t **reply, struct err *err)
+{
+    const int *ports = kernel->connection.ports;
+
+    (void)request, (void)err;
+    *reply = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "status", "ok", "shell_port",
+                       ports[CHANNEL_SHELL], "iopub_port", ports[CHANNEL_IOPUB], "stdin_port",
+                       ports[CHANNEL_STDIN], "hb_port", ports[CHANNEL_HB], "control_port",
+                       ports[CHANNEL_CONTROL]);
+    return 0;
+}
