@@ -55,6 +55,8 @@ struct call;
 enum magic_flag {
     MAGIC_CELL = 1,   /* %%name: takes the rest of the cell */
     MAGIC_SILENT = 2, /* never sets `_` (%check, %print, %show, %log) */
+    MAGIC_PLAIN = 4,  /* PARAM_REST is plain text: no keys in it, brackets do not continue it */
+    MAGIC_BOTH = 8,   /* with MAGIC_CELL: %name without a body is fine too */
 };
 
 struct magic {
@@ -75,6 +77,7 @@ struct arg {
     bool is_sweep;            /* a range or list, even of one point */
     size_t count;             /* points: 1 without a sweep, 0 when absent and without default */
     const struct value *values;
+    const char *text;         /* as written, or the default as spelled in the table; or NULL */
     int line, column, length; /* where it was written in the cell, for the caret */
 };
 

@@ -1,0 +1,921 @@
+/*
+ * Evaluation. Integers are exact or an error: no result is ever silently
+ * wrapped, because a student's block count that overflowed looks like a model
+ * that is wrong. Doubles are IEEE's, and a NaN that anything met is remembered,
+ * so that a check cannot pass on it.
+ */
+#include "cells/expr.h"
+
+#include "cells/internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_CONSTANT_DEPTH = 16 };
+
+struct bytes expr_source(const struct scope *scope, const struct expr *expr)
+{
+    return (struct bytes){ scope->lexer->source.text.data + expr->start, expr->end - expr->start };
+}
+
+static const char *show(const struct scope *scope, const struct expr *expr)
+{
+    return text_show(scope->arena, expr_source(scope, expr), 48);
+}
+
+int expr_fail(const struct scope *scope, const struct expr *expr, struct err *err,
+              enum err_name name, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    err_setv(err, name, fmt, args);
+    va_end(args);
+    return lexer_mark(scope->lexer, expr->start, expr->end, err);
+}
+
+static struct value int_value(int64_t i)
+{
+    return (struct value){ .type = VALUE_INT, .i = i };
+}
+
+static struct value float_value(double f)
+{
+    return (struct value){ .type = VALUE_FLOAT, .f = f };
+}
+
+static struct value bool_value(bool b)
+{
+    return (struct value){ .type = VALUE_BOOL, .b = b };
+}
+
+static void note_nan(struct scope *scope, const struct value *v)
+{
+    if (v->type == VALUE_FLOAT && isnan(v->f))
+        scope->saw_nan = true;
+    if (v->type == VALUE_LIST)
+        for (size_t i = 0; i < v->list.count && !scope->saw_nan; i++)
+            note_nan(scope, &v->list.items[i]);
+}
+
+/* What stands where a number should: null has its own reason. */
+static int not_a_number(struct scope *scope, const struct expr *expr, const struct value *v,
+                        struct err *err)
+{
+    if (v->type == VALUE_NULL) {
+        expr_fail(scope, expr, err, ERR_UsageError, "%s is null: this device cannot count it",
+                  show(scope, expr));
+        return err_next(err, "use device=model");
+    }
+    expr_fail(scope, expr, err, ERR_UsageError, "%s is a %s, not a number", show(scope, expr),
+              value_type_name(v->type));
+    if (v->type == VALUE_RESULT || v->type == VALUE_JSON)
+        err_next(err, "name one of its fields; %%print %s shows them", show(scope, expr));
+    if (v->type == VALUE_LIST)
+        err_next(err, "pick one with [i], or take sum min max mean count of it");
+    return -1;
+}
+
+static int need_number(struct scope *scope, const struct expr *expr, const struct value *v,
+                       struct err *err)
+{
+    double f;
+
+    return value_as_float(v, &f) ? 0 : not_a_number(scope, expr, v, err);
+}
+
+static int need_int(struct scope *scope, const struct expr *expr, const struct value *v,
+                    int64_t *out, struct err *err)
+{
+    if (v->type == VALUE_INT || v->type == VALUE_BOOL) {
+        *out = v->type == VALUE_INT ? v->i : v->b;
+        return 0;
+    }
+    if (v->type == VALUE_FLOAT)
+        return expr_fail(scope, expr, err, ERR_UsageError, "%s is %g: an integer is needed here",
+                         show(scope, expr), v->f);
+    return not_a_number(scope, expr, v, err);
+}
+
+int expr_truth(struct scope *scope, const struct expr *expr, const struct value *v, bool *out,
+               struct err *err)
+{
+    double f;
+
+    if (!value_as_float(v, &f))
+        return not_a_number(scope, expr, v, err);
+    *out = f != 0;
+    return 0;
+}
+
+/* ---- names ---- */
+
+static int unknown_name(struct scope *scope, const char *name, struct err *err)
+{
+    struct nearest near = { .wanted = name };
+
+    for (size_t i = 0; scope->session && i < scope->session->variable_count; i++)
+        nearest_try(&near, scope->session->variables[i].name);
+    for (size_t i = 0; i < function_count(); i++)
+        nearest_try(&near, function_help_at(i)->name);
+    if (near.best)
+        err_set(err, ERR_NameError, "no variable is called %.60s; %s is the nearest", name,
+                near.best);
+    else
+        err_set(err, ERR_NameError, "no variable is called %.60s", name);
+    return err_next(err, "%s = 1 makes one; text stands in \"quotes\"; %%who lists them",
+                    strlen(name) < 40 ? name : "n");
+}
+
+/* #define TILE 32 and constexpr int N = 2 * TILE; are names here too. */
+static int constant_value(struct scope *scope, struct bytes text, size_t start, size_t end,
+                          struct value *out, struct err *err)
+{
+    struct lexer lexer;
+    struct scope inner = *scope;
+    struct expr *expr;
+    struct token t;
+    struct err inner_err = { 0 };
+    int rc;
+
+    if (scope->depth >= MAX_CONSTANT_DEPTH)
+        return lexer_fail_at(scope->lexer, start, end, err, ERR_ValueError,
+                             "this constant is defined by way of itself");
+    lexer_init(&lexer, (struct source){ text, 1, 1 }, scope->arena);
+    inner.lexer = &lexer;
+    inner.depth++;
+    rc = expr_parse(&lexer, &expr, &inner_err);
+    if (rc == 0)
+        rc = lexer_peek(&lexer, &t, &inner_err);
+    if (rc == 0 && t.kind != TOKEN_END)
+        rc = err_set(&inner_err, ERR_UsageError, "%s follows it", token_show(&lexer, &t));
+    if (rc == 0)
+        rc = expr_eval(&inner, expr, out, &inner_err);
+    if (rc < 0)
+        lexer_fail_at(scope->lexer, start, end, err, ERR_UsageError,
+                      "the constant is %s, which is no value here: %.200s",
+                      text_show(scope->arena, text, 60), inner_err.text);
+    err_done(&inner_err);
+    return rc;
+}
+
+int expr_name_value(struct scope *scope, const char *name, size_t start, size_t end,
+                    struct value *out, struct err *err)
+{
+    const struct variable *v = scope->session ? session_variable(scope->session, name) : NULL;
+    struct bytes text;
+
+    if (v && v->unset)
+        return lexer_fail_at(scope->lexer, start, end, err, ERR_NameError, "%.60s: %.300s", name,
+                             v->unset);
+    if (v) {
+        *out = v->value;
+        return 0;
+    }
+    if (scope->session && cuda_constant_text(session_cuda(scope->session), name, &text))
+        return constant_value(scope, text, start, end, out, err);
+    if (strcmp(name, "_") == 0) {
+        lexer_fail_at(scope->lexer, start, end, err, ERR_NameError,
+                      "_ is the last result, and there is none yet");
+        return err_next(err, "run a magic such as %%occupancy first");
+    }
+    unknown_name(scope, name, err);
+    return lexer_mark(scope->lexer, start, end, err);
+}
+
+/* ---- fields and elements ---- */
+
+static json_t *object_of(const struct value *v)
+{
+    return v->type == VALUE_RESULT ? v->result->fields : v->type == VALUE_JSON ? v->json : NULL;
+}
+
+static int unknown_field(struct scope *scope, const struct expr *expr, json_t *object,
+                         struct err *err)
+{
+    struct nearest near = { .wanted = expr->text };
+    char list[200] = "";
+    size_t n = 0;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        nearest_try(&near, key);
+        if (n + strlen(key) + 2 < sizeof(list))
+            n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? " " : "", key);
+    }
+    if (near.best)
+        err_set(err, ERR_NameError, "%s has no field %.60s; %s is the nearest",
+                show(scope, expr->kids[0]), expr->text, near.best);
+    else
+        err_set(err, ERR_NameError, "%s has no field %.60s", show(scope, expr->kids[0]),
+                expr->text);
+    lexer_mark(scope->lexer, expr->end - strlen(expr->text), expr->end, err);
+    return err_next(err, "its fields: %s", list);
+}
+
+/* sweep.occupancy: a field of every object of a list is a list. */
+static int field_of_list(struct scope *scope, const struct expr *expr, const struct value *list,
+                         struct value *out, struct err *err)
+{
+    struct value *items = arena_array(scope->arena, list->list.count, sizeof(*items));
+
+    if (!items)
+        return expr_fail(scope, expr, err, ERR_ResourceError, "the list does not fit in memory");
+    for (size_t i = 0; i < list->list.count; i++) {
+        json_t *object = object_of(&list->list.items[i]);
+        json_t *field = object ? json_object_get(object, expr->text) : NULL;
+
+        if (!object)
+            return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
+                             "%s is a list of plain values: they have no field %.60s",
+                             show(scope, expr->kids[0]), expr->text);
+        if (!field)
+            return unknown_field(scope, expr, object, err);
+        if (value_from_json(scope->arena, field, &items[i], err) < 0)
+            return lexer_mark(scope->lexer, expr->start, expr->end, err);
+    }
+    *out = (struct value){ .type = VALUE_LIST, .list = { items, list->list.count } };
+    return 0;
+}
+
+static int eval_field(struct scope *scope, const struct expr *expr, struct value *out,
+                      struct err *err)
+{
+    struct value owner;
+    json_t *object, *field;
+
+    if (expr_eval(scope, expr->kids[0], &owner, err) < 0)
+        return -1;
+    if (owner.type == VALUE_LIST)
+        return field_of_list(scope, expr, &owner, out, err);
+    if (owner.type == VALUE_DIM && strlen(expr->text) == 1 && strchr("xyz", expr->text[0])) {
+        *out = int_value(expr->text[0] == 'x'   ? owner.dim.x
+                         : expr->text[0] == 'y' ? owner.dim.y
+                                                : owner.dim.z);
+        return 0;
+    }
+    object = object_of(&owner);
+    if (!object)
+        return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
+                         "%s is a %s, which has no fields", show(scope, expr->kids[0]),
+                         value_type_name(owner.type));
+    field = json_object_get(object, expr->text);
+    if (!field)
+        return unknown_field(scope, expr, object, err);
+    if (value_from_json(scope->arena, field, out, err) < 0)
+        return lexer_mark(scope->lexer, expr->start, expr->end, err);
+    return 0;
+}
+
+/* variants["trips 4..8 by lane"]: the object of a list whose name is this. */
+static int element_by_name(struct scope *scope, const struct expr *expr, const struct value *list,
+                           const char *name, struct value *out, struct err *err)
+{
+    struct nearest near = { .wanted = name };
+
+    for (size_t i = 0; i < list->list.count; i++) {
+        json_t *object = object_of(&list->list.items[i]);
+        const char *is = object ? json_string_value(json_object_get(object, "name")) : NULL;
+
+        if (is && strcmp(is, name) == 0) {
+            *out = list->list.items[i];
+            return 0;
+        }
+        if (is)
+            nearest_try(&near, is);
+    }
+    expr_fail(scope, expr->kids[1], err, ERR_NameError, "no element of %s is named \"%.80s\"",
+              show(scope, expr->kids[0]), name);
+    return near.best ? err_next(err, "\"%s\" is the nearest", near.best) : -1;
+}
+
+static int element_at(struct scope *scope, const struct expr *expr, const struct value *list,
+                      const struct value *index, struct value *out, struct err *err)
+{
+    int64_t i;
+
+    if (index->type == VALUE_STRING)
+        return element_by_name(scope, expr, list, index->text, out, err);
+    if (need_int(scope, expr->kids[1], index, &i, err) < 0)
+        return -1;
+    if (i < 0 || (size_t)i >= list->list.count)
+        return expr_fail(scope, expr->kids[1], err, ERR_ValueError,
+                         "%s[%lld]: %s has %zu elements, 0 to %lld", show(scope, expr->kids[0]),
+                         (long long)i, show(scope, expr->kids[0]), list->list.count,
+                         (long long)list->list.count - 1);
+    *out = list->list.items[i];
+    return 0;
+}
+
+static int eval_index(struct scope *scope, const struct expr *expr, struct value *out,
+                      struct err *err)
+{
+    struct value owner, index, *items;
+
+    if (expr_eval(scope, expr->kids[0], &owner, err) < 0 ||
+        expr_eval(scope, expr->kids[1], &index, err) < 0)
+        return -1;
+    if (owner.type != VALUE_LIST)
+        return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
+                         "%s is a %s: only lists have elements", show(scope, expr->kids[0]),
+                         value_type_name(owner.type));
+    if (index.type != VALUE_LIST)
+        return element_at(scope, expr, &owner, &index, out, err);
+    items = arena_array(scope->arena, index.list.count, sizeof(*items));
+    if (!items)
+        return expr_fail(scope, expr, err, ERR_ResourceError, "the list does not fit in memory");
+    for (size_t i = 0; i < index.list.count; i++)
+        if (element_at(scope, expr, &owner, &index.list.items[i], &items[i], err) < 0)
+            return -1;
+    *out = (struct value){ .type = VALUE_LIST, .list = { items, index.list.count } };
+    return 0;
+}
+
+/* t.line(6): the source line 6 of a launch's lines. */
+static int eval_method(struct scope *scope, const struct expr *expr, struct value *out,
+                       struct err *err)
+{
+    struct value owner, number;
+    json_t *lines, *line;
+    int64_t wanted;
+    size_t i;
+
+    if (expr_eval(scope, expr->kids[0], &owner, err) < 0)
+        return -1;
+    lines = object_of(&owner) ? json_object_get(object_of(&owner), "lines") : NULL;
+    if (strcmp(expr->text, "line") != 0 || expr->count != 2 || !json_is_array(lines))
+        return expr_fail(scope, expr, err, ERR_NameError, "%s has no function %.40s",
+                         show(scope, expr->kids[0]), expr->text);
+    if (expr_eval(scope, expr->kids[1], &number, err) < 0 ||
+        need_int(scope, expr->kids[1], &number, &wanted, err) < 0)
+        return -1;
+    json_array_foreach(lines, i, line) if (json_integer_value(json_object_get(line, "line")) ==
+                                           wanted) return value_from_json(scope->arena, line, out,
+                                                                          err);
+    return expr_fail(scope, expr->kids[1], err, ERR_ValueError,
+                     "no instruction of %s is on line %lld", show(scope, expr->kids[0]),
+                     (long long)wanted);
+}
+
+/* ---- operators ---- */
+
+static int overflow(struct scope *scope, const struct expr *expr, struct err *err)
+{
+    return expr_fail(scope, expr, err, ERR_ValueError,
+                     "%s overflows a 64-bit integer (-2^63 to 2^63 - 1)", show(scope, expr));
+}
+
+static int eval_unary(struct scope *scope, const struct expr *expr, struct value *out,
+                      struct err *err)
+{
+    struct value v;
+    int64_t i;
+    bool b = false;
+
+    if (expr_eval(scope, expr->kids[0], &v, err) < 0)
+        return -1;
+    if (expr->op == '!') {
+        if (expr_truth(scope, expr->kids[0], &v, &b, err) < 0)
+            return -1;
+        *out = bool_value(!b);
+        return 0;
+    }
+    if (v.type == VALUE_FLOAT && expr->op != '~') {
+        *out = float_value(expr->op == '-' ? -v.f : v.f);
+        return 0;
+    }
+    if (need_int(scope, expr->kids[0], &v, &i, err) < 0)
+        return -1;
+    if (expr->op == '-' && __builtin_sub_overflow((int64_t)0, i, &i))
+        return overflow(scope, expr, err);
+    *out = int_value(expr->op == '~' ? ~i : i);
+    return 0;
+}
+
+static int eval_shift(struct scope *scope, const struct expr *expr, int64_t a, int64_t b,
+                      int64_t *out, struct err *err)
+{
+    if (b < 0 || b > 63)
+        return expr_fail(scope, expr, err, ERR_ValueError, "a shift by %lld: 0 to 63 are allowed",
+                         (long long)b);
+    if (expr->op == OP_SHR) {
+        *out = a >> b;
+        return 0;
+    }
+    *out = (int64_t)((uint64_t)a << b);
+    return *out >> b == a ? 0 : overflow(scope, expr, err);
+}
+
+static int eval_divide(struct scope *scope, const struct expr *expr, int64_t a, int64_t b,
+                       int64_t *out, struct err *err)
+{
+    if (b == 0)
+        return expr_fail(scope, expr, err, ERR_ValueError, "%s divides by zero", show(scope, expr));
+    if (a == INT64_MIN && b == -1)
+        return overflow(scope, expr, err);
+    *out = expr->op == '/' ? a / b : a % b;
+    return 0;
+}
+
+static int eval_integers(struct scope *scope, const struct expr *expr, int64_t a, int64_t b,
+                         struct value *out, struct err *err)
+{
+    bool is_over = false;
+    int rc = 0;
+
+    *out = int_value(0);
+    switch (expr->op) {
+    case '+':
+        is_over = __builtin_add_overflow(a, b, &out->i);
+        break;
+    case '-':
+        is_over = __builtin_sub_overflow(a, b, &out->i);
+        break;
+    case '*':
+        is_over = __builtin_mul_overflow(a, b, &out->i);
+        break;
+    case '/':
+    case '%':
+        rc = eval_divide(scope, expr, a, b, &out->i, err);
+        break;
+    case OP_SHL:
+    case OP_SHR:
+        rc = eval_shift(scope, expr, a, b, &out->i, err);
+        break;
+    case '&':
+        out->i = a & b;
+        break;
+    case '|':
+        out->i = a | b;
+        break;
+    case '^':
+        out->i = a ^ b;
+        break;
+    }
+    return is_over ? overflow(scope, expr, err) : rc;
+}
+
+static int eval_floats(struct scope *scope, const struct expr *expr, double a, double b,
+                       struct value *out, struct err *err)
+{
+    switch (expr->op) {
+    case '+':
+        *out = float_value(a + b);
+        return 0;
+    case '-':
+        *out = float_value(a - b);
+        return 0;
+    case '*':
+        *out = float_value(a * b);
+        return 0;
+    case '/':
+        *out = float_value(a / b);
+        return 0;
+    case '%':
+        *out = float_value(fmod(a, b));
+        return 0;
+    default:
+        return expr_fail(scope, expr, err, ERR_UsageError,
+                         "%s: shifts and bits are for integers, not for decimals",
+                         show(scope, expr));
+    }
+}
+
+/* && and || look at their right side only when the left one has not decided. */
+static int eval_logic(struct scope *scope, const struct expr *expr, struct value *out,
+                      struct err *err)
+{
+    struct value v;
+    bool b = false;
+
+    if (expr_eval(scope, expr->kids[0], &v, err) < 0 ||
+        expr_truth(scope, expr->kids[0], &v, &b, err) < 0)
+        return -1;
+    if (b == (expr->op == OP_AND) && (expr_eval(scope, expr->kids[1], &v, err) < 0 ||
+                                      expr_truth(scope, expr->kids[1], &v, &b, err) < 0))
+        return -1;
+    *out = bool_value(b);
+    return 0;
+}
+
+static int eval_binary(struct scope *scope, const struct expr *expr, struct value *out,
+                       struct err *err)
+{
+    struct value a, b;
+    int64_t i, j;
+    double f, g;
+
+    if (expr->op == OP_AND || expr->op == OP_OR)
+        return eval_logic(scope, expr, out, err);
+    if (expr_eval(scope, expr->kids[0], &a, err) < 0 ||
+        expr_eval(scope, expr->kids[1], &b, err) < 0 ||
+        need_number(scope, expr->kids[0], &a, err) < 0 ||
+        need_number(scope, expr->kids[1], &b, err) < 0)
+        return -1;
+    if (a.type == VALUE_FLOAT || b.type == VALUE_FLOAT) {
+        value_as_float(&a, &f);
+        value_as_float(&b, &g);
+        return eval_floats(scope, expr, f, g, out, err);
+    }
+    i = a.type == VALUE_INT ? a.i : a.b;
+    j = b.type == VALUE_INT ? b.i : b.b;
+    return eval_integers(scope, expr, i, j, out, err);
+}
+
+/* ---- comparisons ---- */
+
+static bool is_text(const struct value *v)
+{
+    return v->type == VALUE_STRING || v->type == VALUE_NAME;
+}
+
+/* -1, 0, 1, or 2 when a NaN makes them unordered. An int64 and a double compare exactly enough. */
+static int order(const struct value *a, const struct value *b)
+{
+    double f, g;
+
+    if (a->type != VALUE_FLOAT && b->type != VALUE_FLOAT) {
+        int64_t i = a->type == VALUE_INT ? a->i : a->b, j = b->type == VALUE_INT ? b->i : b->b;
+
+        return (i > j) - (i < j);
+    }
+    value_as_float(a, &f);
+    value_as_float(b, &g);
+    return isnan(f) || isnan(g) ? 2 : (f > g) - (f < g);
+}
+
+static bool ordered(int op, int order)
+{
+    switch (op) {
+    case OP_EQ:
+        return order == 0;
+    case OP_NE:
+        return order != 0;
+    case '<':
+        return order == -1;
+    case '>':
+        return order == 1;
+    case OP_LE:
+        return order == -1 || order == 0;
+    default:
+        return order == 1 || order == 0;
+    }
+}
+
+/* Written so that NaN is outside every tolerance. */
+static bool within(const struct value *a, const struct value *b, double tolerance, bool is_relative)
+{
+    double f, g;
+
+    value_as_float(a, &f);
+    value_as_float(b, &g);
+    if (f == g)
+        return true;
+    return fabs(f - g) <= (is_relative ? tolerance * fabs(g) : tolerance);
+}
+
+struct compare_rule {
+    int op;
+    bool has_tolerance, is_relative;
+    double tolerance;
+};
+
+static int compare_pair(struct scope *scope, const struct expr *expr, const struct value *a,
+                        const struct value *b, const struct compare_rule *rule, bool *holds,
+                        struct err *err)
+{
+    note_nan(scope, a);
+    note_nan(scope, b);
+    if (is_text(a) && is_text(b) && (rule->op == OP_EQ || rule->op == OP_NE)) {
+        *holds = (strcmp(a->text, b->text) == 0) == (rule->op == OP_EQ);
+        return 0;
+    }
+    if (a->type == VALUE_DIM && b->type == VALUE_DIM && (rule->op == OP_EQ || rule->op == OP_NE)) {
+        *holds = (a->dim.x == b->dim.x && a->dim.y == b->dim.y && a->dim.z == b->dim.z) ==
+                 (rule->op == OP_EQ);
+        return 0;
+    }
+    if (is_text(a) || is_text(b))
+        return expr_fail(scope, expr, err, ERR_UsageError,
+                         is_text(a) && is_text(b) ? "%s: texts are equal or not, never less"
+                                                  : "%s compares a text with a number",
+                         show(scope, expr));
+    if (need_number(scope, expr->kids[0], a, err) < 0 ||
+        need_number(scope, expr->kids[1], b, err) < 0)
+        return -1;
+    if (rule->has_tolerance)
+        *holds = within(a, b, rule->tolerance, rule->is_relative) == (rule->op == OP_EQ);
+    else
+        *holds = ordered(rule->op, order(a, b));
+    return 0;
+}
+
+static int compare_lists(struct scope *scope, const struct expr *expr,
+                         const struct compare_rule *rule, struct comparison *out, struct err *err)
+{
+    const struct value *a = &out->left, *b = &out->right;
+    struct compare_rule each = *rule;
+    size_t n = a->type == VALUE_LIST ? a->list.count : b->list.count;
+    bool holds;
+
+    if (a->type == VALUE_LIST && b->type == VALUE_LIST && a->list.count != b->list.count)
+        return expr_fail(scope, expr, err, ERR_UsageError,
+                         "%s has %zu elements, %s has %zu: only equally long lists compare",
+                         show(scope, expr->kids[0]), a->list.count, show(scope, expr->kids[1]),
+                         b->list.count);
+    /* Lists differ when some element does; every other comparison holds for all elements. */
+    each.op = rule->op == OP_NE ? OP_EQ : rule->op;
+    out->is_list = true;
+    out->total = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct value *x = a->type == VALUE_LIST ? &a->list.items[i] : a;
+        const struct value *y = b->type == VALUE_LIST ? &b->list.items[i] : b;
+
+        if (compare_pair(scope, expr, x, y, &each, &holds, err) < 0)
+            return -1;
+        if (!holds && !out->differing++)
+            out->first = i;
+    }
+    out->holds = (out->differing == 0) == (rule->op != OP_NE);
+    return 0;
+}
+
+static int eval_tolerance(struct scope *scope, const struct expr *expr, struct compare_rule *rule,
+                          struct err *err)
+{
+    struct value v;
+
+    if (expr_eval(scope, expr, &v, err) < 0 || need_number(scope, expr, &v, err) < 0)
+        return -1;
+    value_as_float(&v, &rule->tolerance);
+    rule->has_tolerance = true;
+    rule->is_relative = expr->is_percent;
+    if (!(rule->tolerance >= 0))
+        return expr_fail(scope, expr, err, ERR_ValueError, "a tolerance is 0 or more, not %g",
+                         rule->tolerance);
+    return 0;
+}
+
+/* 10us is 1e-5 seconds; t.time_us counts microseconds: such a comparison would lie. */
+static int refuse_unit(struct scope *scope, const struct expr *expr, struct err *err)
+{
+    for (int i = 0; i < 2; i++)
+        if (expr->kids[i]->has_unit && expr->kids[1 - i]->kind != EXPR_VALUE) {
+            expr_fail(scope, expr->kids[i], err, ERR_UsageError,
+                      "%s has a unit, %s is a plain number", show(scope, expr->kids[i]),
+                      show(scope, expr->kids[1 - i]));
+            return err_next(err, "compare with a plain number; a field's name says its unit");
+        }
+    return 0;
+}
+
+int expr_compare(struct scope *scope, const struct expr *expr, struct comparison *out,
+                 struct err *err)
+{
+    struct compare_rule rule = { .op = expr->op };
+
+    *out = (struct comparison){ .total = 1 };
+    if (refuse_unit(scope, expr, err) < 0 || expr_eval(scope, expr->kids[0], &out->left, err) < 0 ||
+        expr_eval(scope, expr->kids[1], &out->right, err) < 0)
+        return -1;
+    if (expr->count > 2 && eval_tolerance(scope, expr->kids[2], &rule, err) < 0)
+        return -1;
+    if (out->left.type == VALUE_LIST || out->right.type == VALUE_LIST)
+        return compare_lists(scope, expr, &rule, out, err);
+    return compare_pair(scope, expr, &out->left, &out->right, &rule, &out->holds, err);
+}
+
+/* ---- lists, ranges, dimensions ---- */
+
+static int too_many(struct scope *scope, const struct expr *expr, struct err *err)
+{
+    return expr_fail(scope, expr, err, ERR_ValueError, "%s has more than %d points",
+                     show(scope, expr), SWEEP_MAX_POINTS);
+}
+
+static int fill_int_range(struct scope *scope, const struct expr *expr, int64_t lo, int64_t hi,
+                          int64_t step, struct value *items, size_t *count, struct err *err)
+{
+    int64_t v = lo;
+
+    for (*count = 0; v <= hi; ++*count) {
+        if (*count == SWEEP_MAX_POINTS)
+            return too_many(scope, expr, err);
+        if (items)
+            items[*count] = int_value(v);
+        if (expr->is_geometric ? __builtin_mul_overflow(v, step, &v)
+                               : __builtin_add_overflow(v, step, &v)) {
+            ++*count;
+            break;
+        }
+    }
+    return 0;
+}
+
+static int fill_float_range(struct scope *scope, const struct expr *expr, double lo, double hi,
+                            double step, struct value *items, size_t *count, struct err *err)
+{
+    /* The end belongs to 0..1:0.1 although ten tenths do not add up to 1. */
+    double slack = fabs(step) * 1e-9, v = lo;
+
+    for (*count = 0; v <= hi + (expr->is_geometric ? hi * 1e-12 : slack); ++*count) {
+        if (*count == SWEEP_MAX_POINTS)
+            return too_many(scope, expr, err);
+        if (items)
+            items[*count] = float_value(v);
+        v = expr->is_geometric ? v * step : lo + (double)(*count + 1) * step;
+    }
+    return 0;
+}
+
+static int check_range(struct scope *scope, const struct expr *expr, double lo, double hi,
+                       double step, struct err *err)
+{
+    if (!isfinite(lo) || !isfinite(hi) || !isfinite(step))
+        return expr_fail(scope, expr, err, ERR_ValueError, "a range needs finite ends");
+    if (hi < lo)
+        return expr_fail(scope, expr, err, ERR_ValueError,
+                         "%s is empty: a range goes upward, its end included", show(scope, expr));
+    if (expr->is_geometric ? step <= 1 || lo <= 0 : step <= 0)
+        return expr_fail(scope, expr, err, ERR_ValueError,
+                         expr->is_geometric ? "%s: a factor is above 1 and starts above 0"
+                                            : "%s: a step is above 0",
+                         show(scope, expr));
+    return 0;
+}
+
+static int eval_range(struct scope *scope, const struct expr *expr, struct value *out,
+                      struct err *err)
+{
+    struct value part[3] = { [2] = int_value(1) }, *items = NULL;
+    double f[3];
+    bool is_float = false;
+    size_t count;
+
+    for (size_t i = 0; i < expr->count; i++)
+        if (expr_eval(scope, expr->kids[i], &part[i], err) < 0 ||
+            need_number(scope, expr->kids[i], &part[i], err) < 0)
+            return -1;
+    for (size_t i = 0; i < 3; i++) {
+        value_as_float(&part[i], &f[i]);
+        is_float |= part[i].type == VALUE_FLOAT;
+        if (part[i].type == VALUE_BOOL)
+            part[i] = int_value(part[i].b);
+    }
+    if (check_range(scope, expr, f[0], f[1], f[2], err) < 0)
+        return -1;
+    /* Once to count, once to fill. */
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1) {
+            items = arena_array(scope->arena, count, sizeof(*items));
+            if (!items)
+                return expr_fail(scope, expr, err, ERR_ResourceError,
+                                 "%zu points do not fit in the cell's memory", count);
+        }
+        if ((is_float ? fill_float_range(scope, expr, f[0], f[1], f[2], items, &count, err)
+                      : fill_int_range(scope, expr, part[0].i, part[1].i, part[2].i, items, &count,
+                                       err)) < 0)
+            return -1;
+    }
+    *out = (struct value){ .type = VALUE_LIST, .list = { items, count } };
+    return 0;
+}
+
+/* [1, 8..10, x]: a range inside a list gives its points. */
+static int eval_list(struct scope *scope, const struct expr *expr, struct value *out,
+                     struct err *err)
+{
+    struct value *parts = arena_array(scope->arena, expr->count, sizeof(*parts)), *items;
+    size_t count = 0, n = 0;
+
+    if (!parts)
+        return expr_fail(scope, expr, err, ERR_ResourceError, "the list does not fit in memory");
+    for (size_t i = 0; i < expr->count; i++) {
+        if (expr_eval(scope, expr->kids[i], &parts[i], err) < 0)
+            return -1;
+        count += expr->kids[i]->kind == EXPR_RANGE ? parts[i].list.count : 1;
+        if (count > SWEEP_MAX_POINTS)
+            return too_many(scope, expr, err);
+    }
+    items = arena_array(scope->arena, count, sizeof(*items));
+    if (!items)
+        return expr_fail(scope, expr, err, ERR_ResourceError, "the list does not fit in memory");
+    for (size_t i = 0; i < expr->count; i++) {
+        if (expr->kids[i]->kind != EXPR_RANGE)
+            items[n++] = parts[i];
+        else
+            for (size_t j = 0; j < parts[i].list.count; j++)
+                items[n++] = parts[i].list.items[j];
+    }
+    *out = (struct value){ .type = VALUE_LIST, .list = { items, count } };
+    return 0;
+}
+
+static int eval_dim(struct scope *scope, const struct expr *expr, struct value *out,
+                    struct err *err)
+{
+    int64_t n[3] = { 1, 1, 1 };
+    struct value v;
+
+    for (size_t i = 0; i < expr->count; i++)
+        if (expr_eval(scope, expr->kids[i], &v, err) < 0 ||
+            need_int(scope, expr->kids[i], &v, &n[i], err) < 0)
+            return -1;
+    *out = (struct value){ .type = VALUE_DIM, .dim = { n[0], n[1], n[2], (int)expr->count } };
+    return 0;
+}
+
+static int eval_call(struct scope *scope, const struct expr *expr, struct value *out,
+                     struct err *err)
+{
+    struct value *args = arena_array(scope->arena, expr->count, sizeof(*args));
+
+    if (!args)
+        return expr_fail(scope, expr, err, ERR_ResourceError, "the arguments do not fit in memory");
+    for (size_t i = 0; i < expr->count; i++)
+        if (expr_eval(scope, expr->kids[i], &args[i], err) < 0)
+            return -1;
+    return function_call(scope, expr, args, expr->count, out, err);
+}
+
+static int eval_choose(struct scope *scope, const struct expr *expr, struct value *out,
+                       struct err *err)
+{
+    struct value v;
+    bool b = false;
+
+    if (expr_eval(scope, expr->kids[0], &v, err) < 0 ||
+        expr_truth(scope, expr->kids[0], &v, &b, err) < 0)
+        return -1;
+    return expr_eval(scope, expr->kids[b ? 1 : 2], out, err);
+}
+
+static int eval_any(struct scope *scope, const struct expr *expr, struct value *out,
+                    struct err *err)
+{
+    struct comparison comparison;
+
+    switch (expr->kind) {
+    case EXPR_VALUE:
+        *out = expr->value;
+        return 0;
+    case EXPR_NAME:
+        return expr_name_value(scope, expr->text, expr->start, expr->end, out, err);
+    case EXPR_FIELD:
+        return eval_field(scope, expr, out, err);
+    case EXPR_INDEX:
+        return eval_index(scope, expr, out, err);
+    case EXPR_METHOD:
+        return eval_method(scope, expr, out, err);
+    case EXPR_CALL:
+        return eval_call(scope, expr, out, err);
+    case EXPR_UNARY:
+        return eval_unary(scope, expr, out, err);
+    case EXPR_BINARY:
+        return eval_binary(scope, expr, out, err);
+    case EXPR_CHOOSE:
+        return eval_choose(scope, expr, out, err);
+    case EXPR_COMPARE:
+        if (expr_compare(scope, expr, &comparison, err) < 0)
+            return -1;
+        *out = bool_value(comparison.holds);
+        return 0;
+    case EXPR_RANGE:
+        return eval_range(scope, expr, out, err);
+    case EXPR_LIST:
+        return eval_list(scope, expr, out, err);
+    case EXPR_DIM:
+        return eval_dim(scope, expr, out, err);
+    }
+    return err_set(err, ERR_InternalError, "an expression of an unknown kind");
+}
+
+int expr_eval(struct scope *scope, const struct expr *expr, struct value *out, struct err *err)
+{
+    *out = (struct value){ .type = VALUE_NULL };
+    if (eval_any(scope, expr, out, err) < 0)
+        return -1;
+    if (out->type == VALUE_FLOAT && isnan(out->f))
+        scope->saw_nan = true;
+    return 0;
+}
+
+int expr_eval_source(struct session *session, struct source source, struct arena *arena,
+                     struct value *out, struct err *err)
+{
+    struct lexer lexer;
+    struct scope scope = { .session = session, .lexer = &lexer, .arena = arena };
+    struct expr *expr;
+    struct token t;
+
+    lexer_init(&lexer, source, arena);
+    if (expr_parse(&lexer, &expr, err) < 0 || lexer_peek(&lexer, &t, err) < 0)
+        return -1;
+    if (t.kind != TOKEN_END)
+        return lexer_fail_at(&lexer, t.start, t.end, err, ERR_SyntaxError,
+                             "%s stands where the expression should end", token_show(&lexer, &t));
+    return expr_eval(&scope, expr, out, err);
+}

@@ -1,0 +1,99 @@
+/*
+ * Expressions: C's arithmetic, comparison and logic on int64 and double, with
+ * lists, ranges and the fields of results. Text is parsed to a tree first, so
+ * that a check can show both sides of its comparison and && can skip.
+ */
+#ifndef WB_CELLS_EXPR_H
+#define WB_CELLS_EXPR_H
+
+#include "cells/lex.h"
+#include "cells/session.h"
+#include "cells/value.h"
+
+enum expr_kind {
+    EXPR_VALUE,   /* value */
+    EXPR_NAME,    /* text */
+    EXPR_FIELD,   /* kids[0].text */
+    EXPR_INDEX,   /* kids[0][kids[1]] */
+    EXPR_METHOD,  /* kids[0].text(kids[1..]) */
+    EXPR_CALL,    /* text(kids...) */
+    EXPR_UNARY,   /* op kids[0] */
+    EXPR_BINARY,  /* kids[0] op kids[1] */
+    EXPR_CHOOSE,  /* kids[0] ? kids[1] : kids[2] */
+    EXPR_COMPARE, /* kids[0] op kids[1] (+- kids[2]): == and != with a tolerance too */
+    EXPR_RANGE,   /* kids[0]..kids[1] (: kids[2]) */
+    EXPR_LIST,    /* [kids...] */
+    EXPR_DIM,     /* (kids...) */
+};
+
+struct expr {
+    enum expr_kind kind;
+    int op;
+    bool is_percent;   /* a literal such as 1%: as a tolerance, of the right side */
+    bool is_geometric; /* a range's step is a factor */
+    bool has_unit;     /* a literal such as 10us */
+    bool is_grouped;   /* in parentheses or braces */
+    struct value value;
+    const char *text;
+    struct expr **kids;
+    size_t count;
+    size_t start, end; /* offsets in the source */
+};
+
+/* What an evaluation may see, and what it met. */
+struct scope {
+    struct session *session; /* variables and the constants of CUDA C; NULL: none */
+    struct lexer *lexer;     /* whose source the tree points into: carets */
+    struct arena *arena;
+    bool saw_nan; /* some value on the way was not a number */
+    int depth;    /* constants that lead to constants */
+};
+
+/* Reads one expression, ranges included, and stops at what cannot continue it. */
+int expr_parse(struct lexer *lexer, struct expr **out, struct err *err) MUST_CHECK;
+
+/* The value, in scope's arena; borrows from the session and from results. */
+int expr_eval(struct scope *scope, const struct expr *expr, struct value *out,
+              struct err *err) MUST_CHECK;
+
+/* Parses and evaluates the whole of a source; anything behind the expression is an error. */
+int expr_eval_source(struct session *session, struct source source, struct arena *arena,
+                     struct value *out, struct err *err) MUST_CHECK;
+
+/* True, false, or -1 with an error for a value that is neither a number nor a bool. */
+int expr_truth(struct scope *scope, const struct expr *expr, const struct value *v, bool *out,
+               struct err *err) MUST_CHECK;
+
+/* The value of a name: a variable, a constant of CUDA C. Fails with NameError. */
+int expr_name_value(struct scope *scope, const char *name, size_t start, size_t end,
+                    struct value *out, struct err *err) MUST_CHECK;
+
+/* Does kids[0] op kids[1] (+- tolerance) hold, element by element for lists of equal length? */
+struct comparison {
+    struct value left, right;
+    bool holds;
+    bool is_list;
+    size_t differing, total, first; /* of lists: how many differ, of how many, the first index */
+};
+int expr_compare(struct scope *scope, const struct expr *expr, struct comparison *out,
+                 struct err *err) MUST_CHECK;
+
+/* "x + 1": the expression as written. */
+struct bytes expr_source(const struct scope *scope, const struct expr *expr);
+
+/* One row a function, for calls, completion and help. */
+struct function_help {
+    const char *name, *signature, *help;
+};
+size_t function_count(void);
+const struct function_help *function_help_at(size_t i);
+
+/* functions.c: calls the function of this name. Fails with NameError when there is none. */
+int function_call(struct scope *scope, const struct expr *call, struct value *args, size_t count,
+                  struct value *out, struct err *err) MUST_CHECK;
+
+/* Sets err's caret under the expression. Returns -1. */
+int expr_fail(const struct scope *scope, const struct expr *expr, struct err *err,
+              enum err_name name, const char *fmt, ...) PRINTF_LIKE(5, 6);
+
+#endif

@@ -1,0 +1,306 @@
+/*
+ * Help is written from the table of magics, so that it cannot disagree with
+ * what a magic accepts.
+ */
+#include "cells/help.h"
+
+#include "cells/expr.h"
+#include "cells/glossary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WIDTH = 79 };
+
+/* Words of a paragraph, wrapped and indented. A '\n' in text starts a new paragraph. */
+static void put_wrapped(struct buf *out, const char *text, size_t indent)
+{
+    size_t column = 0;
+
+    while (*text) {
+        size_t word = strcspn(text, " \n");
+
+        if (column && column + 1 + word > WIDTH) {
+            buf_putc(out, '\n');
+            column = 0;
+        }
+        if (word) {
+            if (column) {
+                buf_putc(out, ' ');
+                column++;
+            } else {
+                buf_fill(out, ' ', indent);
+                column = indent;
+            }
+            buf_put(out, text, word);
+            column += word;
+        }
+        text += word;
+        if (*text == '\n') {
+            buf_putc(out, '\n');
+            column = 0;
+        }
+        text += *text != '\0';
+    }
+    if (column)
+        buf_putc(out, '\n');
+}
+
+/* Lines as they are, indented. */
+static void put_lines(struct buf *out, const char *text, size_t indent)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+
+        buf_fill(out, ' ', indent);
+        buf_put(out, text, n);
+        buf_putc(out, '\n');
+        text += n + (text[n] == '\n');
+    }
+}
+
+static const char *signs_of(const struct magic *magic)
+{
+    return (magic->flags & MAGIC_CELL) && !(magic->flags & MAGIC_BOTH) ? "%%" : "%";
+}
+
+static bool is_switch(const struct param *p)
+{
+    return p->type == PARAM_BOOL && strlen(p->name) == 1;
+}
+
+void help_usage(const struct magic *magic, struct buf *out)
+{
+    buf_printf(out, "%s%s", signs_of(magic), magic->name);
+    for (size_t i = 0; i < magic->param_count; i++) {
+        const struct param *p = &magic->params[i];
+        bool is_optional = !(p->flags & PARAM_REQUIRED) && !p->preset;
+
+        buf_puts(out, is_optional || is_switch(p) ? " [" : " ");
+        if (is_switch(p))
+            buf_printf(out, "-%s", p->name);
+        else if (p->flags & PARAM_POSITIONAL)
+            for (const char *c = p->name; *c; c++)
+                buf_putc(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 32) : *c);
+        else
+            buf_printf(out, "%s=%s", p->name, p->preset ? p->preset : "");
+        if (is_optional || is_switch(p))
+            buf_putc(out, ']');
+    }
+    if (magic->field_count)
+        buf_puts(out, " [-> NAME]");
+}
+
+static void put_number(struct buf *out, double v)
+{
+    if (floor(v) == v && fabs(v) < 1e15)
+        buf_printf(out, "%.0f", v);
+    else
+        buf_printf(out, "%g", v);
+}
+
+static void put_param(struct buf *out, const struct param *p)
+{
+    struct buf head = { 0 };
+
+    if (is_switch(p))
+        buf_printf(&head, "-%s", p->name);
+    else if (p->flags & PARAM_POSITIONAL)
+        buf_puts(&head, p->name);
+    else
+        buf_printf(&head, "%s=%s", p->name, p->preset ? p->preset : "");
+    buf_printf(out, "  %-18s %s", buf_text(&head), p->help ? p->help : "");
+    buf_done(&head);
+    if (p->choices)
+        buf_printf(out, ": %s", p->choices);
+    if ((p->min != 0 || p->max != 0) && !isinf(p->max)) {
+        buf_puts(out, ", ");
+        put_number(out, p->min);
+        buf_puts(out, " to ");
+        put_number(out, p->max);
+    }
+    if (p->flags & PARAM_SWEEP)
+        buf_puts(out, " (or a range, a list)");
+    buf_putc(out, '\n');
+}
+
+static void magic_text(const struct magic *magic, bool is_short, struct buf *out)
+{
+    buf_printf(out, "%s%s: %s\n\n  ", signs_of(magic), magic->name, magic->summary);
+    help_usage(magic, out);
+    buf_puts(out, "\n");
+    if (magic->param_count)
+        buf_puts(out, "\n");
+    for (size_t i = 0; i < magic->param_count; i++)
+        put_param(out, &magic->params[i]);
+    if (is_short)
+        return;
+    buf_puts(out, "\n");
+    put_wrapped(out, magic->about, 0);
+    if (magic->field_count)
+        buf_puts(out, "\nThe result's fields (`_` is the last result, -> NAME names it):\n");
+    for (size_t i = 0; i < magic->field_count; i++)
+        buf_printf(out, "  %-28s %-10s %s\n", magic->fields[i].path, magic->fields[i].unit,
+                   magic->fields[i].help);
+    buf_puts(out, "\nExamples:\n");
+    put_lines(out, magic->example, 2);
+}
+
+void help_list(struct buf *out)
+{
+    buf_puts(out, "The magics of Warpbook. %NAME? explains one; Tab completes, Shift-Tab "
+                  "shows.\n\n");
+    for (size_t i = 0; i < MAGIC_COUNT; i++) {
+        char name[48];
+
+        snprintf(name, sizeof(name), "%s%s", signs_of(MAGICS[i]), MAGICS[i]->name);
+        buf_printf(out, "  %-14s %s\n", name, MAGICS[i]->summary);
+    }
+    buf_puts(out, "\nEverything else in a cell is CUDA C. n = 1000 sets a variable; {n} in a key "
+                  "is its\nvalue. Functions:");
+    for (size_t i = 0; i < function_count(); i++)
+        buf_printf(out, " %s", function_help_at(i)->name);
+    buf_puts(out, ".\nWords of the field have pages too: %help warp, %help occupancy, %help "
+                  "stall.\n");
+}
+
+static void variable_text(const struct variable *v, bool is_short, struct buf *out)
+{
+    struct arena *arena = arena_new(1 << 20);
+    char *text = NULL;
+
+    if (v->unset) {
+        buf_printf(out, "%s has no value: %s\n", v->name, v->unset);
+    } else {
+        buf_printf(out, "%s: %s\n", v->name, value_type_name(v->value.type));
+        if (arena)
+            text = value_text(arena, &v->value);
+        if (text)
+            put_wrapped(out, text_show(arena, bytes_of(text), is_short ? 300 : 4000), 2);
+    }
+    arena_free(&arena);
+}
+
+static const char *kind_name(enum cuda_name_kind kind)
+{
+    static const char *const NAMES[] = { "kernel",   "function", "type",
+                                         "variable", "constant", "macro" };
+
+    return (size_t)kind < COUNT(NAMES) ? NAMES[kind] : "name";
+}
+
+static bool cuda_text(struct session *session, const char *name, struct buf *out)
+{
+    const struct cuda *cuda = session_cuda(session);
+
+    for (size_t i = cuda_name_count(cuda); i > 0; i--) {
+        struct cuda_name n = cuda_name_at(cuda, i - 1);
+
+        if (strcmp(n.name, name) != 0)
+            continue;
+        buf_printf(out, "%s: %s of In[%d]\n\n", n.name, kind_name(n.kind), n.cell);
+        put_lines(out, n.head, 2);
+        return true;
+    }
+    return false;
+}
+
+static bool device_text(struct session *session, const char *name, struct buf *out)
+{
+    struct session_device d;
+
+    if (strncasecmp(name, "gpu", 3) == 0 || session_find_device(session, name, &d, NULL) < 0)
+        return false;
+    buf_printf(out, "%s: compute capability %d.%d", d.device.name, d.device.cc_major,
+               d.device.cc_minor);
+    if (d.device.sms)
+        buf_printf(out, ", %d SMs", d.device.sms);
+    buf_printf(out, "\n\n  an SM has %d threads, %d warps, %d blocks, %d registers, %d KB shared\n",
+               d.device.threads_per_sm, d.device.warps_per_sm, d.device.blocks_per_sm,
+               d.device.registers_per_sm, d.device.shared_per_sm / 1024);
+    return true;
+}
+
+static bool function_text(const char *name, struct buf *out)
+{
+    for (size_t i = 0; i < function_count(); i++)
+        if (strcmp(function_help_at(i)->name, name) == 0) {
+            buf_printf(out, "%s: %s\n", function_help_at(i)->signature, function_help_at(i)->help);
+            return true;
+        }
+    return false;
+}
+
+static bool term_text(const char *name, struct buf *out)
+{
+    const struct term *term = glossary_find(name);
+
+    if (!term)
+        return false;
+    buf_printf(out, "%s\n\n", term->name);
+    put_wrapped(out, term->text, 2);
+    if (term->try)
+        buf_printf(out, "\nTry: %s\n", term->try);
+    return true;
+}
+
+bool help_text(struct session *session, const char *name, bool is_short, struct buf *out)
+{
+    const struct magic *magic = magic_find(name, false);
+    const struct variable *v = session_variable(session, name);
+
+    if (!magic)
+        magic = magic_find(name, true);
+    if (magic) {
+        magic_text(magic, is_short, out);
+        return true;
+    }
+    if (v) {
+        variable_text(v, is_short, out);
+        return true;
+    }
+    return cuda_text(session, name, out) || function_text(name, out) || term_text(name, out) ||
+           device_text(session, name, out);
+}
+
+static int nothing_known(struct session *session, const char *name, struct err *err)
+{
+    struct nearest near = { .wanted = name };
+
+    for (size_t i = 0; i < MAGIC_COUNT; i++)
+        nearest_try(&near, MAGICS[i]->name);
+    for (size_t i = 0; i < session->variable_count; i++)
+        nearest_try(&near, session->variables[i].name);
+    for (size_t i = 0; i < GLOSSARY_COUNT; i++)
+        nearest_try(&near, GLOSSARY[i].name);
+    if (near.best)
+        err_set(err, ERR_NameError, "nothing is called %.60s; %s is the nearest", name, near.best);
+    else
+        err_set(err, ERR_NameError, "nothing is called %.60s", name);
+    return err_next(err, "%%help lists the magics");
+}
+
+int help_page(struct session *session, struct sink *sink, const char *name, struct err *err)
+{
+    struct buf text = { 0 };
+    json_t *payload;
+    int rc = 0;
+
+    if (!*name)
+        help_list(&text);
+    else if (!help_text(session, name, false, &text))
+        rc = nothing_known(session, name, err);
+    if (rc == 0 && text.is_failed)
+        rc = err_set(err, ERR_ResourceError, "out of memory");
+    if (rc == 0 && sink && sink->payload) {
+        payload = json_pack("{s:s, s:i, s:{s:s}}", "source", "page", "start", 0, "data",
+                            "text/plain", buf_text(&text));
+        if (payload)
+            sink->payload(sink, payload);
+        else
+            rc = err_set(err, ERR_ResourceError, "out of memory");
+        json_decref(payload);
+    }
+    buf_done(&text);
+    return rc;
+}

@@ -1,0 +1,100 @@
+/*
+ * Until cells/workers.c and cells/cuda.c are pushed: a session without child
+ * processes, so that the other rooms can link. Goes with their first push.
+ */
+#include "cells/cuda.h"
+#include "cells/workers.h"
+
+#include <stdlib.h>
+
+#define UNTIL_THEN __attribute__((weak))
+
+struct workers {
+    int stop_fd;
+};
+struct cuda {
+    int count;
+};
+
+UNTIL_THEN struct workers *workers_new(const char *self, int stop_fd)
+{
+    struct workers *w = calloc(1, sizeof(*w));
+
+    (void)self;
+    if (w)
+        w->stop_fd = stop_fd;
+    return w;
+}
+
+UNTIL_THEN void workers_free(struct workers **workers)
+{
+    free(*workers);
+    *workers = NULL;
+}
+
+UNTIL_THEN void workers_reap(struct workers *workers)
+{
+    (void)workers;
+}
+
+UNTIL_THEN bool workers_gpu_present(struct workers *workers)
+{
+    (void)workers;
+    return false;
+}
+
+UNTIL_THEN int workers_gpu_info(struct workers *workers, int index, const struct gpu_info **out,
+                                struct err *err)
+{
+    (void)workers;
+    (void)index;
+    *out = NULL;
+    return err_set(err, ERR_DeviceError, "no GPU worker in this build");
+}
+
+UNTIL_THEN struct cuda *cuda_new(void)
+{
+    return calloc(1, sizeof(struct cuda));
+}
+
+UNTIL_THEN void cuda_free(struct cuda **cuda)
+{
+    free(*cuda);
+    *cuda = NULL;
+}
+
+UNTIL_THEN void cuda_reset(struct cuda *cuda)
+{
+    (void)cuda;
+}
+
+UNTIL_THEN int cuda_run_segment(struct session *session, struct bytes source, int first_line,
+                                struct sink *sink, struct err *err)
+{
+    (void)session;
+    (void)source;
+    (void)sink;
+    err_set(err, ERR_UnsupportedError, "no compiler in this build");
+    return err_at(err, first_line, 1, 1);
+}
+
+UNTIL_THEN size_t cuda_name_count(const struct cuda *cuda)
+{
+    (void)cuda;
+    return 0;
+}
+
+UNTIL_THEN struct cuda_name cuda_name_at(const struct cuda *cuda, size_t i)
+{
+    (void)cuda;
+    (void)i;
+    return (struct cuda_name){ "", CUDA_KERNEL, "", 0 };
+}
+
+UNTIL_THEN bool cuda_constant_text(const struct cuda *cuda, const char *name, struct bytes *text)
+{
+    (void)cuda;
+    (void)name;
+    (void)text;
+    return false;
+}

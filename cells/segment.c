@@ -1,0 +1,503 @@
+/*
+ * The reader of CUDA C keeps three things: how many brackets are open, whether
+ * it is inside a comment or a text, and what the last token was. A line is
+ * Warpbook's only when no bracket is open and the last token ended a
+ * declaration, so that
+ *     int r = a
+ *     % 32;
+ * stays the C that it is.
+ */
+#include "cells/segment.h"
+
+#include "cells/magic.h"
+
+static const char *const DIRECTIVES[] = {
+    "define", "undef", "include", "if",      "ifdef",  "ifndef", "elif",
+    "else",   "endif", "error",   "warning", "pragma", "line",
+};
+
+bool is_directive(struct bytes word)
+{
+    for (size_t i = 0; i < COUNT(DIRECTIVES); i++)
+        if (bytes_equal(word, DIRECTIVES[i]))
+            return true;
+    return false;
+}
+
+int segmenter_init(struct segmenter *segmenter, struct source source, struct arena *arena,
+                   struct err *err)
+{
+    *segmenter = (struct segmenter){ .source = source, .line = source.line, .is_first = true };
+    segmenter->text = arena_copy(arena, source.text.data, source.text.size);
+    if (!segmenter->text)
+        return err_set(err, ERR_ResourceError, "a cell of %zu bytes does not fit in memory",
+                       source.text.size);
+    return 0;
+}
+
+static char char_at(const struct segmenter *s, size_t at)
+{
+    return at < s->source.text.size ? s->text[at] : '\0';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_line_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static size_t skip_line_blanks(const struct segmenter *s, size_t at)
+{
+    while (is_line_blank(char_at(s, at)))
+        at++;
+    return at;
+}
+
+static size_t line_end(const struct segmenter *s, size_t at)
+{
+    const char *nl =
+        at < s->source.text.size ? memchr(s->text + at, '\n', s->source.text.size - at) : NULL;
+
+    return nl ? (size_t)(nl - s->text) : s->source.text.size;
+}
+
+static size_t skip_name(const struct segmenter *s, size_t at)
+{
+    if (is_name_start(char_at(s, at)))
+        while (is_name_char(char_at(s, at)))
+            at++;
+    return at;
+}
+
+/* ---- what a line at top level is ---- */
+
+static bool is_percent_line(const struct segmenter *s, size_t at)
+{
+    return char_at(s, at) == '%' &&
+           (is_name_start(char_at(s, at + 1)) ||
+            (char_at(s, at + 1) == '%' && is_name_start(char_at(s, at + 2))));
+}
+
+/* `var n = 5` and `val n = 5` are how papermill writes for some languages. */
+static bool is_assignment(const struct segmenter *s, size_t at)
+{
+    size_t end = skip_name(s, at), next;
+
+    if (end == at)
+        return false;
+    next = skip_line_blanks(s, end);
+    if (end - at == 3 && next > end &&
+        (memcmp(s->text + at, "var", 3) == 0 || memcmp(s->text + at, "val", 3) == 0)) {
+        end = skip_name(s, next);
+        if (end == next)
+            return false;
+        next = skip_line_blanks(s, end);
+    }
+    return char_at(s, next) == '=' && char_at(s, next + 1) != '=';
+}
+
+static bool is_launch_sign(const struct segmenter *s, size_t at)
+{
+    return char_at(s, at) == '<' && char_at(s, at + 1) == '<' && char_at(s, at + 2) == '<';
+}
+
+/* name, ns::name or name<template arguments>, then <<< */
+static bool is_launch(const struct segmenter *s, size_t at)
+{
+    size_t end = line_end(s, at), next;
+    int depth = 0;
+
+    at = skip_line_blanks(s, at);
+    for (;;) {
+        next = skip_name(s, at);
+        if (next == at)
+            return false;
+        at = next;
+        if (char_at(s, at) != ':' || char_at(s, at + 1) != ':')
+            break;
+        at += 2;
+    }
+    at = skip_line_blanks(s, at);
+    if (is_launch_sign(s, at))
+        return true;
+    if (char_at(s, at) != '<')
+        return false;
+    for (; at < end; at++) {
+        if (is_launch_sign(s, at) && depth == 0)
+            return true;
+        depth += char_at(s, at) == '<' ? 1 : char_at(s, at) == '>' ? -1 : 0;
+        if (depth == 0 && char_at(s, at) != '>')
+            return false;
+    }
+    return false;
+}
+
+/* ?name, ??name, name?, %name? at the end of a line */
+static bool is_help(const struct segmenter *s, size_t at)
+{
+    size_t end = at;
+
+    if (char_at(s, at) == '?')
+        return true;
+    while (char_at(s, end) == '%')
+        end++;
+    end = skip_name(s, end);
+    if (end == at || char_at(s, end) != '?')
+        return false;
+    while (char_at(s, end) == '?')
+        end++;
+    return skip_line_blanks(s, end) == line_end(s, end);
+}
+
+static bool line_kind(const struct segmenter *s, size_t at, enum segment_kind *kind)
+{
+    if (is_help(s, at))
+        *kind = SEGMENT_HELP;
+    else if (is_percent_line(s, at))
+        *kind = char_at(s, at + 1) == '%' ? SEGMENT_CELL_MAGIC : SEGMENT_MAGIC;
+    else if (char_at(s, at) == '!')
+        *kind = SEGMENT_SHELL;
+    else if (is_assignment(s, at))
+        *kind = SEGMENT_ASSIGN;
+    else if (is_launch(s, at))
+        *kind = SEGMENT_LAUNCH;
+    else
+        return false;
+    return true;
+}
+
+/* ---- logical lines ---- */
+
+static bool takes_plain_text(const struct segmenter *s, size_t at)
+{
+    char name[40] = "";
+    size_t start = at, end;
+    const struct magic *magic;
+
+    while (char_at(s, start) == '%')
+        start++;
+    end = skip_name(s, start);
+    if (end - start >= sizeof(name))
+        return false;
+    memcpy(name, s->text + start, end - start);
+    magic = magic_find(name, false);
+    return magic && (magic->flags & MAGIC_PLAIN);
+}
+
+static size_t skip_quoted(const struct segmenter *s, size_t at, size_t end)
+{
+    char quote = char_at(s, at);
+
+    for (size_t i = at + 1; i < end; i++) {
+        if (char_at(s, i) == '\\')
+            i++;
+        else if (char_at(s, i) == quote)
+            return i;
+    }
+    return at; /* no closing one on this line: an ordinary character */
+}
+
+/*
+ * The end of the line that starts at `at`, continuation lines included: after a final
+ * backslash, and while a bracket is open unless the next line is a magic itself.
+ */
+static size_t logical_end(struct segmenter *s, size_t at, enum segment_kind kind)
+{
+    bool is_plain = kind == SEGMENT_SHELL || kind == SEGMENT_HELP ||
+                    (kind == SEGMENT_MAGIC && takes_plain_text(s, at));
+    int depth = 0;
+
+    for (;;) {
+        size_t end = line_end(s, at), last;
+        bool is_comment = false;
+
+        for (size_t i = at; i < end && !is_comment; i++) {
+            char c = char_at(s, i);
+            bool after_blank = i > at && is_line_blank(char_at(s, i - 1));
+
+            is_comment = after_blank && (c == '#' || (c == '/' && char_at(s, i + 1) == '/'));
+            if (c == '"' || c == '\'')
+                i = skip_quoted(s, i, end);
+            else if (strchr("([{", c) && c)
+                depth++;
+            else if (strchr(")]}", c) && c && depth > 0)
+                depth--;
+        }
+        last = end;
+        while (last > at && is_line_blank(char_at(s, last - 1)))
+            last--;
+        s->state.line_is_open =
+            (depth > 0 && !is_plain) || (last > at && char_at(s, last - 1) == '\\' && !is_comment);
+        if (!s->state.line_is_open || end >= s->source.text.size || is_percent_line(s, end + 1))
+            return end;
+        at = end + 1;
+    }
+}
+
+static int count_lines(const struct segmenter *s, size_t from, size_t to)
+{
+    int n = 0;
+
+    for (const char *p = s->text + from; (p = memchr(p, '\n', to - (size_t)(p - s->text))) != NULL;
+         p++)
+        n++;
+    return n;
+}
+
+static struct source piece(const struct segmenter *s, size_t from, size_t to, int line)
+{
+    int column = 1;
+
+    /* Only the first line of a source that starts inside a line is shifted. */
+    if (from == 0)
+        column = s->source.column;
+    return (struct source){ { s->text + from, to - from }, line, column };
+}
+
+static int take_line(struct segmenter *s, enum segment_kind kind, struct segment *out,
+                     struct err *err)
+{
+    size_t start = s->at, end = logical_end(s, start, kind), next;
+    int line = s->line;
+
+    if (kind == SEGMENT_CELL_MAGIC && !s->is_first) {
+        err_set(err, ERR_SyntaxError,
+                "%.*s stands below other lines: a cell magic is the first line of its cell",
+                (int)(skip_name(s, start + 2) - start), s->text + start);
+        err_at(err, line, 1, (int)(skip_name(s, start + 2) - start));
+        return err_next(err, "move it and what follows to a cell of its own");
+    }
+    next = end < s->source.text.size ? end + 1 : end;
+    *out = (struct segment){ .kind = kind, .text = piece(s, start, end, line) };
+    s->line += count_lines(s, start, next);
+    if (kind == SEGMENT_CELL_MAGIC) {
+        out->body = piece(s, next, s->source.text.size, s->line);
+        next = s->source.text.size;
+    }
+    s->at = next;
+    s->is_first = false;
+    return 0;
+}
+
+/* ---- CUDA C ---- */
+
+struct reader {
+    size_t at, start;
+    int line, start_line;
+    bool has_code; /* a token or directive was met since start */
+    bool is_top;   /* the last token ended a declaration */
+    size_t main_at;
+    bool has_main;
+};
+
+static void skip_block_comment(struct segmenter *s, struct reader *r)
+{
+    size_t end = s->source.text.size;
+
+    s->state.in_comment = true;
+    while (r->at < end) {
+        if (char_at(s, r->at) == '*' && char_at(s, r->at + 1) == '/') {
+            r->at += 2;
+            s->state.in_comment = false;
+            return;
+        }
+        r->line += char_at(s, r->at) == '\n';
+        r->at++;
+    }
+}
+
+/* R"x( ... )x" */
+static void skip_raw_text(struct segmenter *s, struct reader *r)
+{
+    size_t open = r->at + 2, end = s->source.text.size, n = 0;
+
+    while (n <= 16 && open + n < end && char_at(s, open + n) != '(')
+        n++;
+    s->state.in_raw_text = true;
+    for (r->at = open + n; r->at < end; r->at++) {
+        r->line += char_at(s, r->at) == '\n';
+        if (char_at(s, r->at) == ')' && r->at + n + 1 < end &&
+            memcmp(s->text + r->at + 1, s->text + open, n) == 0 &&
+            char_at(s, r->at + 1 + n) == '"') {
+            r->at += n + 2;
+            s->state.in_raw_text = false;
+            return;
+        }
+    }
+}
+
+static void skip_text(struct segmenter *s, struct reader *r)
+{
+    char quote = char_at(s, r->at++);
+
+    while (r->at < s->source.text.size && char_at(s, r->at) != quote && char_at(s, r->at) != '\n') {
+        if (char_at(s, r->at) == '\\' && r->at + 1 < s->source.text.size) {
+            r->line += char_at(s, r->at + 1) == '\n';
+            r->at++;
+        }
+        r->at++;
+    }
+    if (char_at(s, r->at) == quote)
+        r->at++;
+}
+
+static void read_word(struct segmenter *s, struct reader *r)
+{
+    size_t start = r->at, next;
+
+    if (char_at(s, r->at) == 'R' && char_at(s, r->at + 1) == '"') {
+        skip_raw_text(s, r);
+        return;
+    }
+    while (is_name_char(char_at(s, r->at)))
+        r->at++;
+    next = skip_line_blanks(s, r->at);
+    if (r->at - start == 4 && memcmp(s->text + start, "main", 4) == 0 && s->state.depth == 0 &&
+        char_at(s, next) == '(' && !r->has_main) {
+        r->has_main = true;
+        r->main_at = start;
+    }
+}
+
+/* One token, comment or blank of a line; stops at the newline. */
+static void read_piece(struct segmenter *s, struct reader *r)
+{
+    char c = char_at(s, r->at);
+
+    if (c == '/' && char_at(s, r->at + 1) == '/') {
+        r->at = line_end(s, r->at);
+    } else if (c == '/' && char_at(s, r->at + 1) == '*') {
+        r->at += 2;
+        skip_block_comment(s, r);
+    } else if (is_line_blank(c)) {
+        r->at++;
+    } else {
+        r->has_code = true;
+        r->is_top = c == ';' || c == '}';
+        if (c == '"' || c == '\'') {
+            skip_text(s, r);
+        } else if (is_name_start(c)) {
+            read_word(s, r);
+        } else if (is_digit(c)) {
+            /* 1'000'000: the quote inside a number opens no text. */
+            while (is_name_char(char_at(s, r->at)) ||
+                   (char_at(s, r->at) == '\'' && is_name_char(char_at(s, r->at + 1))))
+                r->at++;
+        } else {
+            if (c == '(' || c == '[' || c == '{') {
+                s->state.depth++;
+                s->state.opened = r->at;
+            } else if ((c == ')' || c == ']' || c == '}') && s->state.depth > 0) {
+                s->state.depth--;
+            }
+            r->at++;
+        }
+    }
+}
+
+/* To the end of the line, further where the line does not end at its newline. */
+static void read_code_line(struct segmenter *s, struct reader *r)
+{
+    size_t end = s->source.text.size;
+
+    s->state.is_continued = false;
+    while (r->at < end && char_at(s, r->at) != '\n') {
+        size_t next = skip_line_blanks(s, r->at + 1);
+
+        if (char_at(s, r->at) == '\\' && (char_at(s, next) == '\n' || next >= end)) {
+            s->state.is_continued = next + 1 >= end;
+            r->line += next < end;
+            r->at = next < end ? next + 1 : end;
+        } else {
+            read_piece(s, r);
+        }
+    }
+    if (r->at < end) {
+        r->at++;
+        r->line++;
+    }
+}
+
+static void read_directive(struct segmenter *s, struct reader *r)
+{
+    int depth = s->state.depth;
+    size_t opened = s->state.opened;
+
+    /* Its brackets are its own: #define BEGIN { opens nothing here. */
+    read_code_line(s, r);
+    s->state.depth = depth;
+    s->state.opened = opened;
+    r->has_code = true;
+    r->is_top = true;
+}
+
+/* # with neither a directive, a digit nor nothing behind it is a comment, and is blanked. */
+static void read_hash_line(struct segmenter *s, struct reader *r)
+{
+    size_t hash = skip_line_blanks(s, r->at), word = skip_line_blanks(s, hash + 1);
+    size_t word_end = skip_name(s, word), end = line_end(s, r->at);
+    bool was_top = r->is_top;
+
+    if (is_digit(char_at(s, word)) || word == end ||
+        is_directive((struct bytes){ s->text + word, word_end - word })) {
+        read_directive(s, r);
+        r->is_top = s->state.depth == 0 && (was_top || !s->state.depth);
+        return;
+    }
+    memset(s->text + hash, ' ', end - hash);
+    r->at = end < s->source.text.size ? end + 1 : end;
+    r->line += end < s->source.text.size;
+}
+
+static bool is_hash_line(const struct segmenter *s, size_t at)
+{
+    return char_at(s, skip_line_blanks(s, at)) == '#';
+}
+
+static void take_cuda(struct segmenter *s, const struct reader *r, struct segment *out)
+{
+    *out =
+        (struct segment){ .kind = SEGMENT_CUDA, .text = piece(s, r->start, r->at, r->start_line) };
+    out->main_at = r->has_main ? r->main_at - r->start : out->text.text.size;
+    s->at = r->at;
+    s->line = r->line;
+    s->is_first = false;
+}
+
+int segmenter_next(struct segmenter *s, struct segment *out, bool *found, struct err *err)
+{
+    struct reader r = {
+        .at = s->at, .start = s->at, .line = s->line, .start_line = s->line, .is_top = true
+    };
+    enum segment_kind kind;
+
+    *found = true;
+    s->state = (struct segment_state){ 0 };
+    while (r.at < s->source.text.size) {
+        if (is_hash_line(s, r.at)) {
+            read_hash_line(s, &r);
+        } else if (s->state.depth == 0 && r.is_top && line_kind(s, r.at, &kind)) {
+            if (r.has_code) {
+                take_cuda(s, &r, out);
+                return 0;
+            }
+            s->at = r.at;
+            s->line = r.line;
+            return take_line(s, kind, out, err);
+        } else {
+            read_code_line(s, &r);
+        }
+    }
+    if (r.has_code) {
+        take_cuda(s, &r, out);
+        return 0;
+    }
+    *found = false;
+    s->at = r.at;
+    s->line = r.line;
+    return 0;
+}

@@ -1,0 +1,342 @@
+/*
+ * A session keeps what outlives a cell. Everything that a cell computes is
+ * copied in here in one visible place, session_set, because the cell's arena
+ * ends with the cell.
+ */
+#include "cells/session.h"
+
+#include "cells/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const char DEFAULT_DEVICE[] = "L40S";
+
+/* ---- variables ---- */
+
+static void variable_clear(struct variable *v)
+{
+    value_drop(&v->value);
+    arena_free(&v->arena);
+    free(v->unset);
+    v->unset = NULL;
+}
+
+const struct variable *session_variable(const struct session *session, const char *name)
+{
+    for (size_t i = 0; i < session->variable_count; i++)
+        if (strcmp(session->variables[i].name, name) == 0)
+            return &session->variables[i];
+    return NULL;
+}
+
+static struct variable *add_variable(struct session *session, const char *name, struct err *err)
+{
+    struct variable *grown, *v;
+    size_t capacity = session->variable_capacity ? session->variable_capacity * 2 : 16;
+
+    if (session->variable_count >= SESSION_MAX_VARIABLES) {
+        err_set(err, ERR_ResourceError, "a session has at most %d variables",
+                SESSION_MAX_VARIABLES);
+        return NULL;
+    }
+    if (session->variable_count == session->variable_capacity) {
+        grown = realloc(session->variables, capacity * sizeof(*grown));
+        if (!grown)
+            goto no_memory;
+        session->variables = grown;
+        session->variable_capacity = capacity;
+    }
+    v = &session->variables[session->variable_count];
+    *v = (struct variable){ .name = strdup(name) };
+    if (!v->name)
+        goto no_memory;
+    session->variable_count++;
+    return v;
+no_memory:
+    err_set(err, ERR_ResourceError, "out of memory");
+    return NULL;
+}
+
+static struct variable *get_variable(struct session *session, const char *name, struct err *err)
+{
+    struct variable *v = (struct variable *)session_variable(session, name);
+
+    return v ? v : add_variable(session, name, err);
+}
+
+int session_set(struct session *session, const char *name, const struct value *value,
+                struct err *err)
+{
+    struct arena *arena = arena_new(VARIABLE_MEMORY_LIMIT);
+    struct variable *v;
+    struct value copy;
+
+    if (!arena)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    /* Copied before the old value goes: x = x is fine. */
+    if (value_copy(arena, value, &copy, err) < 0) {
+        arena_free(&arena);
+        return -1;
+    }
+    v = get_variable(session, name, err);
+    if (!v) {
+        value_drop(&copy);
+        arena_free(&arena);
+        return -1;
+    }
+    variable_clear(v);
+    v->arena = arena;
+    v->value = copy;
+    return 0;
+}
+
+void session_unset(struct session *session, const char *name, const char *reason)
+{
+    struct variable *v = get_variable(session, name, NULL);
+
+    if (!v)
+        return;
+    variable_clear(v);
+    v->unset = strdup(reason);
+    if (v->unset)
+        return;
+    /* No memory for the reason: the name goes, which is as safe. */
+    free(v->name);
+    *v = session->variables[--session->variable_count];
+}
+
+void session_reset_variables(struct session *session)
+{
+    for (size_t i = 0; i < session->variable_count; i++) {
+        variable_clear(&session->variables[i]);
+        free(session->variables[i].name);
+    }
+    session->variable_count = 0;
+}
+
+/* ---- devices ---- */
+
+const struct session_device *session_device(const struct session *session)
+{
+    return &session->device;
+}
+
+void session_set_device(struct session *session, const struct session_device *device)
+{
+    session->device = *device;
+}
+
+/* Case, blanks, '-' and '_' do not count in a device's name. */
+static bool same_device_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && strchr(" -_", *a))
+            a++;
+        while (*b && strchr(" -_", *b))
+            b++;
+        if ((*a | 32) != (*b | 32) || !*a || !*b)
+            return !*a && !*b;
+    }
+}
+
+int session_add_device(struct session *session, const struct device *device, struct err *err)
+{
+    char *name;
+    size_t i;
+
+    for (i = 0; i < session->made_count; i++)
+        if (same_device_name(session->made[i].device.name, device->name)) {
+            /* The name stays where it is: results and the session's device borrow it. */
+            name = (char *)session->made[i].device.name;
+            session->made[i].device = *device;
+            session->made[i].device.name = name;
+            return 0;
+        }
+    if (i == SESSION_MAX_DEVICES)
+        return err_set(err, ERR_ResourceError, "a session has at most %d devices of its own",
+                       SESSION_MAX_DEVICES);
+    name = strdup(device->name);
+    if (!name)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    session->made[i] = (struct session_device){ .device = *device };
+    session->made[i].device.name = name;
+    session->made_count++;
+    return 0;
+}
+
+/* gpu is card 0, gpu:1 the next; -1 when the name means no card. */
+static int gpu_number(const char *name)
+{
+    if (strncasecmp(name, "gpu", 3) != 0)
+        return -1;
+    if (!name[3])
+        return 0;
+    if (name[3] != ':' || !name[4] || strspn(name + 4, "0123456789") != strlen(name + 4) ||
+        strlen(name + 4) > 3)
+        return -1;
+    return atoi(name + 4);
+}
+
+static int find_gpu(struct session *session, int index, struct session_device *out, struct err *err)
+{
+    const struct gpu_info *info;
+
+    if (workers_gpu_info(session->workers, index, &info, err) < 0)
+        return -1;
+    *out = (struct session_device){ .device = info->device, .is_gpu = true, .gpu_index = index };
+    return 0;
+}
+
+/* `model` is the session's device in the model: the card's own row when it is a card. */
+static void find_model(const struct session *session, struct session_device *out)
+{
+    *out = session->device;
+    out->is_gpu = false;
+    out->gpu_index = 0;
+}
+
+static int unknown_device(const struct session *session, const char *name, struct err *err)
+{
+    const char *near[3];
+    size_t n = device_suggest(name, near, COUNT(near));
+    struct nearest made = { .wanted = name };
+
+    for (size_t i = 0; i < session->made_count; i++)
+        nearest_try(&made, session->made[i].device.name);
+    if (made.best)
+        err_set(err, ERR_NameError, "no device is called %.60s; %s is the nearest", name,
+                made.best);
+    else if (n)
+        err_set(err, ERR_NameError, "no device is called %.60s; %s is the nearest", name, near[0]);
+    else
+        err_set(err, ERR_NameError, "no device is called %.60s", name);
+    return err_next(err, "%%devices lists them; cc=8.9 names a compute capability");
+}
+
+int session_find_device(struct session *session, const char *name, struct session_device *out,
+                        struct err *err)
+{
+    const struct device *device;
+    int index = gpu_number(name);
+
+    if (index >= 0)
+        return find_gpu(session, index, out, err);
+    if (strcasecmp(name, "model") == 0) {
+        find_model(session, out);
+        return 0;
+    }
+    for (size_t i = 0; i < session->made_count; i++)
+        if (same_device_name(session->made[i].device.name, name)) {
+            *out = session->made[i];
+            return 0;
+        }
+    device = device_find(name);
+    if (!device)
+        return unknown_device(session, name, err);
+    *out = (struct session_device){ .device = *device };
+    return 0;
+}
+
+/* A card that does not answer is no reason not to start: the model stands in. */
+static int choose_device(struct session *session, const char *wanted, struct err *err)
+{
+    if (wanted)
+        return session_find_device(session, wanted, &session->device, err);
+    if (workers_gpu_present(session->workers) && find_gpu(session, 0, &session->device, NULL) == 0)
+        return 0;
+    return session_find_device(session, DEFAULT_DEVICE, &session->device, err);
+}
+
+/* ---- beginning, end, interrupt ---- */
+
+int session_new(const struct session_options *options, struct session **out, struct err *err)
+{
+    struct session *session = calloc(1, sizeof(*session));
+
+    *out = NULL;
+    if (!session)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    session->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (session->stop_fd < 0) {
+        err_set(err, ERR_ResourceError, "no eventfd for a session: too many open files");
+        goto failed;
+    }
+    session->workers = workers_new(options ? options->self : NULL, session->stop_fd);
+    session->cuda = cuda_new();
+    if (!session->workers || !session->cuda) {
+        err_set(err, ERR_ResourceError, "out of memory");
+        goto failed;
+    }
+    if (choose_device(session, options ? options->device : NULL, err) < 0)
+        goto failed;
+    *out = session;
+    return 0;
+failed:
+    session_free(&session);
+    return -1;
+}
+
+void session_free(struct session **session)
+{
+    struct session *s = *session;
+
+    if (!s)
+        return;
+    session_reset_variables(s);
+    free(s->variables);
+    for (size_t i = 0; i < s->made_count; i++)
+        free((char *)s->made[i].device.name);
+    cuda_free(&s->cuda);
+    workers_free(&s->workers);
+    if (s->stop_fd >= 0)
+        close(s->stop_fd);
+    free(s);
+    *session = NULL;
+}
+
+void session_interrupt(struct session *session)
+{
+    uint64_t one = 1;
+    ssize_t n;
+
+    if (!atomic_load(&session->is_running))
+        return;
+    atomic_store(&session->stop, true);
+    n = write(session->stop_fd, &one, sizeof(one));
+    (void)n; /* EAGAIN: it is readable already */
+}
+
+const atomic_bool *session_stop(const struct session *session)
+{
+    return &session->stop;
+}
+
+int session_stop_fd(const struct session *session)
+{
+    return session->stop_fd;
+}
+
+int session_check_stop(const struct session *session, struct err *err)
+{
+    if (atomic_load_explicit(&session->stop, memory_order_relaxed))
+        return err_set(err, ERR_Interrupted, "the cell was interrupted");
+    return 0;
+}
+
+struct workers *session_workers(struct session *session)
+{
+    return session->workers;
+}
+
+struct cuda *session_cuda(struct session *session)
+{
+    return session->cuda;
+}
+
+int session_run_count(const struct session *session)
+{
+    return session->run_count;
+}

@@ -1,0 +1,163 @@
+/*
+ * A session and a sink that remembers, for tests that run cells.
+ */
+#ifndef WB_TESTS_CELL_HARNESS_H
+#define WB_TESTS_CELL_HARNESS_H
+
+#include "cells/session.h"
+#include "model/base/buf.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+struct harness {
+    struct sink sink; /* first: the functions cast back */
+    struct session *session;
+    struct buf out, errs, display, payload, result;
+    struct error_report report;
+    int clears;
+    const char *answer; /* what %input gets; NULL: nobody answers */
+};
+
+static inline struct harness *harness_of(struct sink *sink)
+{
+    return (struct harness *)(void *)sink;
+}
+
+static inline void harness_stream(struct sink *sink, enum stream_name name, const char *text,
+                                  size_t n)
+{
+    buf_put(name == STREAM_STDERR ? &harness_of(sink)->errs : &harness_of(sink)->out, text, n);
+}
+
+static inline void harness_put(struct buf *b, json_t *data)
+{
+    const char *text = json_string_value(json_object_get(data, "text/plain"));
+
+    buf_puts(b, text ? text : "?");
+    buf_putc(b, '\n');
+}
+
+static inline void harness_display(struct sink *sink, json_t *data, json_t *metadata,
+                                   const char *display_id, bool is_update)
+{
+    (void)metadata;
+    (void)display_id;
+    (void)is_update;
+    harness_put(&harness_of(sink)->display, data);
+}
+
+static inline void harness_result(struct sink *sink, json_t *data, json_t *metadata)
+{
+    (void)metadata;
+    harness_put(&harness_of(sink)->result, data);
+}
+
+static inline void harness_clear(struct sink *sink, bool wait)
+{
+    (void)wait;
+    harness_of(sink)->clears++;
+}
+
+static inline void harness_payload(struct sink *sink, json_t *payload)
+{
+    harness_put(&harness_of(sink)->payload, json_object_get(payload, "data"));
+}
+
+static inline int harness_input(struct sink *sink, const char *prompt, bool is_password,
+                                char **reply, struct err *err)
+{
+    (void)is_password;
+    buf_puts(&harness_of(sink)->out, prompt);
+    if (!harness_of(sink)->answer)
+        return err_set(err, ERR_UsageError, "nobody can answer here");
+    *reply = strdup(harness_of(sink)->answer);
+    return *reply ? 0 : -1;
+}
+
+static inline void harness_clean(struct harness *h)
+{
+    report_done(&h->report);
+    buf_cut(&h->out, 0);
+    buf_cut(&h->errs, 0);
+    buf_cut(&h->display, 0);
+    buf_cut(&h->payload, 0);
+    buf_cut(&h->result, 0);
+}
+
+/* Runs bytes as a cell; outputs and report are in h afterwards. */
+static inline int harness_run_bytes(struct harness *h, const char *data, size_t n)
+{
+    struct cell_options options = { .allow_stdin = true };
+
+    harness_clean(h);
+    return session_run_cell(h->session, (struct bytes){ data, n }, &options, &h->sink, &h->report);
+}
+
+static inline int harness_run(struct harness *h, const char *code)
+{
+    return harness_run_bytes(h, code, strlen(code));
+}
+
+static inline void harness_print_report(const struct harness *h)
+{
+    for (size_t i = 0; i < h->report.traceback_lines; i++)
+        print_message("    %s\n", h->report.traceback[i]);
+}
+
+static inline int harness_set_up(void **state)
+{
+    struct harness *h = calloc(1, sizeof(*h));
+    struct session_options options = { .device = "L40S" };
+    struct err err = { 0 };
+
+    if (!h)
+        return -1;
+    h->sink = (struct sink){ harness_stream, harness_display, harness_result, NULL,
+                             harness_clear,  harness_payload, harness_input };
+    if (session_new(&options, &h->session, &err) < 0) {
+        print_error("%s\n", err.text);
+        free(h);
+        return -1;
+    }
+    *state = h;
+    return 0;
+}
+
+static inline int harness_tear_down(void **state)
+{
+    struct harness *h = *state;
+
+    session_free(&h->session);
+    report_done(&h->report);
+    buf_done(&h->out);
+    buf_done(&h->errs);
+    buf_done(&h->display);
+    buf_done(&h->payload);
+    buf_done(&h->result);
+    free(h);
+    return 0;
+}
+
+/* Fails with the traceback when the cell does not run; compares stdout. */
+#define assert_prints(h, code, expected)                                                           \
+    do {                                                                                           \
+        int rc_ = harness_run(h, code);                                                            \
+        if (rc_ < 0)                                                                               \
+            harness_print_report(h);                                                               \
+        assert_int_equal(rc_, 0);                                                                  \
+        assert_string_equal(buf_text(&(h)->out), expected);                                        \
+    } while (0)
+
+#define assert_fails(h, code, name, part)                                                          \
+    do {                                                                                           \
+        assert_int_equal(harness_run(h, code), -1);                                                \
+        assert_string_equal((h)->report.ename, name);                                              \
+        if (!strstr((h)->report.evalue, part))                                                     \
+            assert_string_equal((h)->report.evalue, part);                                         \
+    } while (0)
+
+#endif
