@@ -1,6 +1,8 @@
 /*
  * The command line: one row a subcommand. Everything else is in the rooms.
  */
+#include "cells/notebook.h"
+#include "cells/script.h"
 #include "jupyter-kernel/install.h"
 #include "jupyter-kernel/kernel.h"
 #include "model/base/base.h"
@@ -18,6 +20,8 @@ struct command {
 static const struct command COMMANDS[] = {
     { "kernel", kernel_main, "serve Jupyter; the kernelspec starts it", KERNEL_HELP },
     { "install", install_main, "write the kernelspec", INSTALL_HELP },
+    { "cell", script_main, "run cells from a file", SCRIPT_HELP },
+    { "run", notebook_main, "run a notebook", NOTEBOOK_HELP },
 };
 
 static void print_help(FILE *to)

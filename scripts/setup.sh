@@ -47,10 +47,14 @@ install_packages() {
     [ -n "$want" ] || { say "packages: all there"; return; }
     command -v apt-get >/dev/null || die "no apt-get here; install by hand: $want"
     say "apt-get install $want"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y update >/dev/null ||
-        say "apt-get update failed; trying with the lists at hand"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends \
-        $want </dev/null >/dev/null || die "apt-get install $want failed"
+    log=$(mktemp)
+    apt="as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0"
+    $apt update >"$log" 2>&1 || say "apt-get update failed; trying with the lists at hand"
+    $apt install --no-install-recommends $want </dev/null >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        die "apt-get install $want failed"
+    }
+    rm -f "$log"
 }
 
 packages="gcc make libc6-dev binutils pkg-config libzmq3-dev libjansson-dev uuid-dev libsodium-dev"

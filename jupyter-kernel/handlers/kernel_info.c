@@ -1,22 +1,10 @@
-/*
- * kernel_info_request and connect_request: what this kernel is, and where.
- *
- * The language is "cuda-cpp" because VS Code highlights cells by that name; the
- * MIME type is C++'s because that is the one JupyterLab has a mode for; Pygments
- * (nbconvert, the console) has a lexer for CUDA itself.
- */
+/* kernel_info_request and connect_request: what this kernel is, and where. */
+#include "cells/language_info.h"
 #include "jupyter-kernel/handlers/handlers.h"
 #include "model/base/version.h"
 
 static const char BANNER[] = "Warpbook " WARPBOOK_VERSION ": how a GPU runs warps\n"
                              "CUDA C and magics; %help lists them, %name? explains one";
-
-static json_t *language_info(void)
-{
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", "cuda-cpp", "version",
-                     WARPBOOK_CUDA_VERSION, "mimetype", "text/x-c++src", "codemirror_mode",
-                     "text/x-c++src", "pygments_lexer", "cuda", "file_extension", ".cu");
-}
 
 static json_t *help_links(void)
 {

@@ -141,11 +141,15 @@ static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece
 
 static size_t change_once(uint8_t *data, size_t size)
 {
-    static const char *const tokens[] = { "0",   "-1",   "4294967296", "9223372036854775808",
-                                          "1e9", "\"",   "{",          "}",
-                                          "[",   "]",    "(",          ")",
-                                          ",",   "\n",   "\xff\xfe",   "\\u0000",
-                                          "%",   "\xF0\x9F\x98\x80" };
+    static const char *const tokens[] = { "0",          "-1",
+                                          "4294967296", "9223372036854775808",
+                                          "1e9",        "\"",
+                                          "{",          "}",
+                                          "[",          "]",
+                                          "(",          ")",
+                                          ",",          "\n",
+                                          "\xff\xfe",   "\\u0000",
+                                          "%",          "\xF0\x9F\x98\x80" };
     static const uint8_t bytes[] = { 0, 1, 0x7f, 0x80, 0xff, '\n', ' ', '0', '9', '"', '\\' };
     size_t at = size ? random_below((uint32_t)size) : 0;
     size_t n = size ? random_below((uint32_t)(size - at > 64 ? 64 : size - at)) + 1 : 0;
@@ -270,6 +274,7 @@ int main(int argc, char **argv)
     printf("fuzz_%s: seed %lu, dies with the input in %s.last\n", name, seed, argv[0]);
     fflush(stdout);
     runs = fuzz(argv[0], name, seconds);
-    printf("fuzz_%s: %lu inputs in %.0f s, %zu kept, no fault\n", name, runs, seconds, corpus_count);
+    printf("fuzz_%s: %lu inputs in %.0f s, %zu kept, no fault\n", name, runs, seconds,
+           corpus_count);
     return 0;
 }
