@@ -169,7 +169,8 @@ int axis_at(const struct axis *axis, double v)
 
 static size_t linear_ticks(const struct axis *axis, size_t most, double ticks[AXIS_MAX_TICKS])
 {
-    double range = axis->max - axis->min, step = round_step(axis->unit, range / (double)most);
+    double range = axis->max - axis->min,
+           step = round_step(axis->unit, range / (double)(most - 1) * (1 - 1e-9));
     double first;
     size_t n = 0;
 

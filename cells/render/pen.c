@@ -314,8 +314,8 @@ static void legend_sample(struct drawing *d, int x, int y, enum legend_kind kind
     pen_rect(d, swatch, 0, attributes);
 }
 
-int pen_legend(struct drawing *d, int x, int y, int width, enum legend_kind kind,
-               const struct legend_entry *entries, size_t count, bool is_dry)
+int pen_legend(struct drawing *d, int x, int y, int width, const struct legend_entry *entries,
+               size_t count, bool is_dry)
 {
     int at = x, base = y + 12 * PX, height = count ? LEGEND_ROW : 0;
     size_t i;
@@ -332,7 +332,7 @@ int pen_legend(struct drawing *d, int x, int y, int width, enum legend_kind kind
             height += LEGEND_ROW;
         }
         if (!is_dry) {
-            legend_sample(d, at, base, kind, entries[i].look);
+            legend_sample(d, at, base, entries[i].kind, entries[i].look);
             pen_text(d, at + LEGEND_SAMPLE, base, ANCHOR_START, SIZE_SMALL, LOOK_PLAIN,
                      width - LEGEND_SAMPLE, name);
         }

@@ -110,10 +110,11 @@ enum legend_kind {
 };
 struct legend_entry {
     const char *name;
+    enum legend_kind kind;
     size_t look; /* series number, enum fill, or step of the ramp */
 };
 enum { LEGEND_MAX = 24 };
-int pen_legend(struct drawing *d, int x, int y, int width, enum legend_kind kind,
-               const struct legend_entry *entries, size_t count, bool is_dry);
+int pen_legend(struct drawing *d, int x, int y, int width, const struct legend_entry *entries,
+               size_t count, bool is_dry);
 
 #endif

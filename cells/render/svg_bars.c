@@ -13,7 +13,7 @@ enum {
     BAR = 14 * PX,
     BAR_GAP = 2 * PX,
     GROUP_GAP = 11 * PX,
-    BAR_AXIS = 36 * PX, /* ticks and label */
+    BAR_AXIS = 39 * PX, /* ticks and label */
     MOST_NAME = 240 * PX,
     MOST_LABEL = 150 * PX,
     MOST_BARS = 160,
@@ -39,6 +39,11 @@ static size_t drawn_series(const struct figure_bars *bars)
     return bars->series_count < MOST_BARS ? bars->series_count : MOST_BARS;
 }
 
+static enum legend_kind legend_of(const struct figure_bars *bars)
+{
+    return bars->value.scale == SCALE_LINEAR ? LEGEND_BARS : LEGEND_CURVES;
+}
+
 static size_t entries_of(const struct figure_bars *bars, struct legend_entry entries[LEGEND_MAX])
 {
     size_t n = 0, i;
@@ -47,7 +52,7 @@ static size_t entries_of(const struct figure_bars *bars, struct legend_entry ent
         return 0;
     for (i = 0; i < bars->series_count && n < LEGEND_MAX; i++)
         if (bars->series[i])
-            entries[n++] = (struct legend_entry){ bars->series[i], i };
+            entries[n++] = (struct legend_entry){ bars->series[i], legend_of(bars), i };
     return n;
 }
 
@@ -72,7 +77,7 @@ int bars_height(const struct figure_bars *bars, bool has_title, int width)
     size_t n = entries_of(bars, entries);
 
     return (has_title ? PANEL_TITLE : 0) + plot_height(bars) + BAR_AXIS +
-           pen_legend(NULL, 0, 0, width, LEGEND_BARS, entries, n, true);
+           pen_legend(NULL, 0, 0, width, entries, n, true);
 }
 
 /* The words beside a bar: the magic's, else the value. */
@@ -215,6 +220,5 @@ void bars_draw(struct drawing *d, const struct panel *panel, struct box box)
         d->is_coarse = true;
     pen_line(d, axis.from, top + GROUP_GAP / 2, axis.from, bottom - GROUP_GAP / 2,
              "stroke=\"" COLOUR_AXIS "\"");
-    pen_legend(d, box.x, bottom + BAR_AXIS, box.width, LEGEND_BARS, entries,
-               entries_of(bars, entries), false);
+    pen_legend(d, box.x, bottom + BAR_AXIS, box.width, entries, entries_of(bars, entries), false);
 }

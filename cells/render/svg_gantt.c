@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum {
-    GANTT_AXIS = 36 * PX,
+    GANTT_AXIS = 39 * PX,
     GROUP_HEAD = 18 * PX,
     MOST_ROW_NAME = 110 * PX,
     MOST_ROWS = 256,
@@ -26,7 +26,7 @@ static int row_height(const struct figure_gantt *gantt)
     static const struct {
         size_t rows;
         int height;
-    } heights[] = { { 20, 17 * PX }, { 40, 13 * PX }, { 72, 8 * PX }, { 140, 5 * PX } };
+    } heights[] = { { 20, 17 * PX }, { 40, 15 * PX }, { 72, 8 * PX }, { 140, 5 * PX } };
     size_t i;
 
     for (i = 0; i < COUNT(heights); i++)
@@ -49,6 +49,11 @@ static bool starts_group(const struct figure_gantt *gantt, size_t row)
     return group && *group &&
            (row == 0 || !gantt->rows[row - 1].group ||
             strcmp(group, gantt->rows[row - 1].group) != 0);
+}
+
+static bool ends_group(const struct figure_gantt *gantt, size_t row)
+{
+    return row + 1 == drawn_rows(gantt) || starts_group(gantt, row + 1);
 }
 
 static bool is_empty(const struct figure_gantt *gantt)
@@ -87,7 +92,7 @@ static size_t entries_of(const struct figure_gantt *gantt, struct legend_entry e
             occurs[state_at(gantt, &gantt->rows[r], c)] = true;
     for (i = 0; i < gantt->state_count && i < MOST_STATES; i++)
         if (occurs[i] && gantt->states[i].tone != TONE_NONE)
-            entries[n++] = (struct legend_entry){ gantt->states[i].name,
+            entries[n++] = (struct legend_entry){ gantt->states[i].name, LEGEND_FILLS,
                                                   pen_tone_fill(gantt->states[i].tone) };
     return n;
 }
@@ -98,7 +103,7 @@ int gantt_height(const struct figure_gantt *gantt, bool has_title, int width)
     size_t n = entries_of(gantt, entries);
 
     return (has_title ? PANEL_TITLE : 0) + rows_height(gantt) + GANTT_AXIS +
-           pen_legend(NULL, 0, 0, width, LEGEND_FILLS, entries, n, true);
+           pen_legend(NULL, 0, 0, width, entries, n, true);
 }
 
 /* What is drawn of the timeline: where, and how many cycles share a mark. */
@@ -166,6 +171,7 @@ static bool put_row_state(struct drawing *d, const struct track *t, const struct
 static void draw_states(struct drawing *d, const struct track *t)
 {
     int height = row_height(t->gantt), gap = row_gap(height);
+    bool has_edges = gap && cycle_x(t, t->merged) - t->box.x >= 4 * PX;
     size_t state, r;
 
     for (state = 0; state < t->gantt->state_count && state < MOST_STATES; state++) {
@@ -188,7 +194,7 @@ static void draw_states(struct drawing *d, const struct track *t)
             continue;
         }
         buf_printf(&d->body, "\" fill=\"%s\"%s/>\n", pen_fill(d, pen_tone_fill(tone)),
-                   gap ? " stroke=\"" COLOUR_CARD "\" stroke-width=\"0.6\"" : "");
+                   has_edges ? " stroke=\"" COLOUR_CARD "\" stroke-width=\"0.6\"" : "");
     }
 }
 
@@ -210,9 +216,12 @@ static void draw_numbers(struct drawing *d, const struct track *t, const struct 
         if (row->numbers[cycle] < 0)
             continue;
         snprintf(text, sizeof(text), "%d", row->numbers[cycle]);
-        if (pen_text_width(SIZE_SMALL, LOOK_LIGHT, text) <= cycle_x(t, end) - left)
-            pen_text(d, (left + cycle_x(t, end)) / 2, y + height / 2 + 3 * PX, ANCHOR_MIDDLE,
-                     SIZE_SMALL, LOOK_LIGHT, 0, text);
+        if (pen_text_width(SIZE_SMALL, LOOK_LIGHT, text) > cycle_x(t, end) - left)
+            continue;
+        pen_text(d, (left + cycle_x(t, end)) / 2, y + height / 2 + 3 * PX, ANCHOR_MIDDLE,
+                 SIZE_SMALL, LOOK_LIGHT, 0, text);
+        if (cycle && row->numbers[cycle - 1] >= 0)
+            pen_line(d, left, y, left, y + height - row_gap(height), "stroke=\"" COLOUR_CARD "\"");
     }
 }
 
@@ -232,7 +241,7 @@ static void draw_names(struct drawing *d, const struct track *t, struct box box)
             y += GROUP_HEAD;
             since = 0;
         }
-        if (since % every == 0)
+        if (since % every == 0 && (every == 1 || !ends_group(t->gantt, r)))
             pen_text(d, t->box.x - 6 * PX, y + (every > 1 ? 9 * PX : height / 2 + 3 * PX),
                      ANCHOR_END, SIZE_SMALL, LOOK_MUTED, MOST_ROW_NAME, row->name);
         draw_numbers(d, t, row, y);
@@ -295,6 +304,6 @@ void gantt_draw(struct drawing *d, const struct panel *panel, struct box box)
     draw_states(d, &t);
     draw_names(d, &t, box);
     draw_axis(d, &t, bottom + PX);
-    pen_legend(d, box.x, bottom + GANTT_AXIS, box.width, LEGEND_FILLS, entries,
-               entries_of(gantt, entries), false);
+    pen_legend(d, box.x, bottom + GANTT_AXIS, box.width, entries, entries_of(gantt, entries),
+               false);
 }

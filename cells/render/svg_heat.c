@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 enum {
-    HEAT_AXIS = 36 * PX, /* names and label below */
+    HEAT_AXIS = 39 * PX, /* names and label below */
     HEAT_Y_LABEL = 17 * PX,
     MOST_Y_NAME = 120 * PX,
     MOST_HEIGHT = 400 * PX,
@@ -58,6 +58,20 @@ static bool add_value(struct classes *c, double v)
     return true;
 }
 
+/* Eight equal classes; eighths of the whole for fractions, so that maps can be compared. */
+static void set_classes(struct classes *c, enum figure_unit unit, struct axis_range range)
+{
+    size_t i;
+
+    if (unit == UNIT_PERCENT && range.min >= 0 && range.max <= 1 && range.max - range.min > 0.5) {
+        range.min = 0;
+        c->max = 1;
+    }
+    c->count = RAMP_STEPS;
+    for (i = 0; i < RAMP_STEPS; i++)
+        c->value[i] = range.min + (c->max - range.min) / RAMP_STEPS * (double)i;
+}
+
 static struct classes classify(const struct figure_heat *heat)
 {
     struct classes c = { .is_exact = true };
@@ -72,11 +86,8 @@ static struct classes classify(const struct figure_heat *heat)
             c.is_exact = add_value(&c, heat->values[i]);
     }
     c.max = range.max;
-    if (!c.is_exact) {
-        c.count = RAMP_STEPS;
-        for (i = 0; i < RAMP_STEPS; i++)
-            c.value[i] = range.min + (range.max - range.min) / RAMP_STEPS * (double)i;
-    }
+    if (!c.is_exact)
+        set_classes(&c, heat->value.unit, range);
     return c;
 }
 
@@ -114,7 +125,7 @@ static size_t entries_of(const struct figure_heat *heat, const struct classes *c
             snprintf(names[i], 2 * TEXT_NUMBER + 8, "%s", low);
         else
             snprintf(names[i], 2 * TEXT_NUMBER + 8, "%s to %s", low, high);
-        entries[i] = (struct legend_entry){ names[i], step_of(c, i) };
+        entries[i] = (struct legend_entry){ names[i], LEGEND_RAMP, step_of(c, i) };
     }
     return c->count;
 }
@@ -123,15 +134,13 @@ static size_t entries_of(const struct figure_heat *heat, const struct classes *c
 static int draw_legend(struct drawing *d, const struct figure_heat *heat, const struct classes *c,
                        int x, int y, int width, bool is_dry)
 {
-    static const struct legend_entry gap = { "no value", FILL_NOTHING };
     char names[RAMP_STEPS][2 * TEXT_NUMBER + 8];
     struct legend_entry entries[LEGEND_MAX];
     size_t n = entries_of(heat, c, entries, names);
-    int height = pen_legend(d, x, y, width, LEGEND_RAMP, entries, n, is_dry);
 
     if (c->has_gaps)
-        height += pen_legend(d, x, y + height, width, LEGEND_FILLS, &gap, 1, is_dry);
-    return height;
+        entries[n++] = (struct legend_entry){ "no value", LEGEND_FILLS, FILL_NOTHING };
+    return pen_legend(d, x, y, width, entries, n, is_dry);
 }
 
 int heat_height(const struct figure_heat *heat, bool has_title, int width)

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 enum {
-    Y_LABEL = 17 * PX,
+    Y_LABEL = 20 * PX,
     X_TICKS = 18 * PX,
-    X_LABEL = 17 * PX,
+    X_LABEL = 20 * PX,
     INSET = 5 * PX, /* a curve at 100 % does not lie on the edge */
     FEW_POINTS = 16,
     MOST_MARKERS = 120,
@@ -38,7 +38,7 @@ static size_t entries_of(const struct figure_lines *lines, struct legend_entry e
 
     for (s = lines->series; s && n < LEGEND_MAX; s = s->next, i++)
         if (s->name && *s->name)
-            entries[n++] = (struct legend_entry){ s->name, i };
+            entries[n++] = (struct legend_entry){ s->name, LEGEND_CURVES, i };
     /* One curve needs no key: the axis says what it is. */
     return lines->series && !lines->series->next ? 0 : n;
 }
@@ -48,7 +48,7 @@ static int legend_height(const struct figure_lines *lines, int width)
     struct legend_entry entries[LEGEND_MAX];
     size_t n = entries_of(lines, entries);
 
-    return pen_legend(NULL, 0, 0, width, LEGEND_CURVES, entries, n, true);
+    return pen_legend(NULL, 0, 0, width, entries, n, true);
 }
 
 int lines_height(const struct figure_lines *lines, bool has_title, int width)
@@ -223,6 +223,16 @@ static void add_point(struct buf *path, struct column *c, int x, int y, bool is_
     *c = (struct column){ x, y, y, y, y, true };
 }
 
+static bool is_drawn(const struct figure_series *s, const struct plot *plot, size_t i)
+{
+    return axis_shows(&plot->x, s->x[i]) && axis_shows(&plot->y, s->y[i]);
+}
+
+static bool is_followed(const struct figure_series *s, const struct plot *plot, size_t i)
+{
+    return i + 1 < s->count && is_drawn(s, plot, i + 1);
+}
+
 static void put_curve(struct drawing *d, const struct figure_series *s, const struct plot *plot)
 {
     int width = d->coarseness ? PX << d->coarseness : 1;
@@ -236,7 +246,7 @@ static void put_curve(struct drawing *d, const struct figure_series *s, const st
     for (i = 0; i < s->count; i++) {
         int x, y;
 
-        if (!axis_shows(&plot->x, s->x[i]) || !axis_shows(&plot->y, s->y[i])) {
+        if (!is_drawn(s, plot, i)) {
             flush_column(&d->body, &column);
             is_start = true;
             continue;
@@ -244,8 +254,8 @@ static void put_curve(struct drawing *d, const struct figure_series *s, const st
         x = axis_at(&plot->x, s->x[i]);
         y = axis_at(&plot->y, s->y[i]);
         /* A flat stretch of a staircase is one stroke. */
-        if (s->is_step && !is_start && i + 1 < s->count && y == column.last && column.is_open &&
-            column.low == column.high)
+        if (s->is_step && !is_start && y == column.last && column.low == column.high &&
+            is_followed(s, plot, i))
             continue;
         add_point(&d->body, &column, plot->box.x + (x - plot->box.x) / width * width, y, is_start,
                   s->is_step);
@@ -257,15 +267,15 @@ static void put_curve(struct drawing *d, const struct figure_series *s, const st
 static void draw_markers(struct drawing *d, const struct figure_series *s, size_t look,
                          const struct plot *plot)
 {
-    bool is_drawn = s->has_markers ? s->count <= (size_t)MOST_MARKERS >> d->coarseness
-                                   : s->count <= FEW_POINTS && !s->is_step;
+    bool has_markers = s->has_markers ? s->count <= (size_t)MOST_MARKERS >> d->coarseness
+                                      : s->count <= FEW_POINTS && !s->is_step;
     size_t i;
 
-    if (!is_drawn && s->count > 1)
+    if (!has_markers && s->count > 1)
         return;
     buf_puts(&d->body, "<path d=\"");
     for (i = 0; i < s->count; i++)
-        if (axis_shows(&plot->x, s->x[i]) && axis_shows(&plot->y, s->y[i]))
+        if (is_drawn(s, plot, i))
             pen_put_marker(&d->body, look, axis_at(&plot->x, s->x[i]), axis_at(&plot->y, s->y[i]));
     buf_printf(&d->body, "\" fill=\"%s\" stroke=\"" COLOUR_CARD "\" stroke-width=\"0.8\"/>\n",
                pen_series_colour(look));
@@ -310,54 +320,105 @@ static bool value_at(const struct figure_series *s, double x, double *y)
     return false;
 }
 
-/* Beside the ring, on the side with room, above the curve unless it is at the top. */
-static void draw_highlight_label(struct drawing *d, const struct plot *plot, int x, int y,
-                                 const char *label)
+static bool is_inside(const struct box *b, int x, int y)
 {
-    const struct box *b = &plot->box;
-    int width = pen_text_width(SIZE_SMALL, LOOK_HALO, label), right = b->x + b->width + RIGHT_ROOM;
-    int base = y - 10 * PX < b->y + 10 * PX ? y + 20 * PX : y - 10 * PX;
-
-    if (x + 6 * PX + width <= right)
-        pen_text(d, x + 6 * PX, base, ANCHOR_START, SIZE_SMALL, LOOK_HALO, 0, label);
-    else if (x - 6 * PX - width >= b->x)
-        pen_text(d, x - 6 * PX, base, ANCHOR_END, SIZE_SMALL, LOOK_HALO, 0, label);
-    else
-        pen_text(d, right, base, ANCHOR_END, SIZE_SMALL, LOOK_HALO, right - b->x, label);
+    return x >= b->x && x <= b->x + b->width && y >= b->y && y <= b->y + b->height;
 }
 
-static void draw_highlight(struct drawing *d, const struct figure_lines *lines,
-                           const struct plot *plot)
+/* How much of the curves a label in this box would cover. */
+static size_t covered(const struct figure_lines *lines, const struct plot *plot,
+                      const struct box *b)
 {
+    enum { PARTS = 8 };
     const struct figure_series *s;
-    int x, top = plot->box.y + plot->box.height;
+    size_t hits = 0, i;
+    int k;
+
+    for (s = lines->series; s; s = s->next) {
+        for (i = 0; i < s->count; i++) {
+            int x1, x2, y1, y2;
+
+            if (!is_drawn(s, plot, i) || !is_followed(s, plot, i))
+                continue;
+            x1 = axis_at(&plot->x, s->x[i]);
+            x2 = axis_at(&plot->x, s->x[i + 1]);
+            y1 = axis_at(&plot->y, s->y[i]);
+            y2 = axis_at(&plot->y, s->y[i + 1]);
+
+            for (k = 0; k <= PARTS; k++) {
+                int y = s->is_step ? y1 : y1 + (y2 - y1) * k / PARTS;
+
+                hits += is_inside(b, x1 + (x2 - x1) * k / PARTS, y);
+                hits += s->is_step && is_inside(b, x2, y1 + (y2 - y1) * k / PARTS);
+            }
+        }
+    }
+    return hits;
+}
+
+/* Beside the ring, above or below, where it covers least; above the plot only beside its label. */
+static void draw_highlight_label(struct drawing *d, const struct figure_lines *lines,
+                                 const struct plot *plot, int x, int y, int label_end)
+{
+    enum { TRIES = 4, HEIGHT = 13 * PX };
+    const struct box *b = &plot->box;
+    const char *label = lines->highlight_label;
+    int width = pen_text_width(SIZE_SMALL, LOOK_HALO, label), right = b->x + b->width + RIGHT_ROOM;
+    struct box best = { right - width, y - 20 * PX, width, HEIGHT };
+    size_t least = SIZE_MAX;
+    int i;
+
+    for (i = 0; i < TRIES; i++) {
+        struct box at = { i % 2 ? x - 7 * PX - width : x + 7 * PX, i / 2 ? y + 9 * PX : y - 20 * PX,
+                          width, HEIGHT };
+        size_t hits;
+
+        if (at.x < b->x || at.x + width > right || at.y + HEIGHT > b->y + b->height ||
+            at.y < b->y - HEIGHT - 2 * PX || (at.y < b->y && at.x < label_end))
+            continue;
+        hits = covered(lines, plot, &at);
+        if (hits < least) {
+            least = hits;
+            best = at;
+        }
+    }
+    pen_text(d, best.x, best.y + 11 * PX, ANCHOR_START, SIZE_SMALL, LOOK_HALO, 0, label);
+}
+
+static void draw_ring(struct drawing *d, int x, int y)
+{
+    buf_puts(&d->body, "<circle cx=\"");
+    pen_number(&d->body, x);
+    buf_puts(&d->body, "\" cy=\"");
+    pen_number(&d->body, y);
+    buf_puts(&d->body, "\" r=\"5\" fill=\"" COLOUR_CARD "\" stroke=\"" COLOUR_INK
+                       "\" stroke-width=\"2.5\"/>\n");
+}
+
+/* A ring on every curve at x, one line down to the axis, the words beside the highest ring. */
+static void draw_highlight(struct drawing *d, const struct figure_lines *lines,
+                           const struct plot *plot, int label_end)
+{
+    int rings[LEGEND_MAX], bottom = plot->box.y + plot->box.height, top = bottom, x;
+    const struct figure_series *s;
+    size_t n = 0;
     double y;
-    bool is_found = false;
 
     if (!lines->has_highlight || !axis_shows(&plot->x, lines->highlight_x))
         return;
     x = axis_at(&plot->x, lines->highlight_x);
-    for (s = lines->series; s; s = s->next) {
-        int at;
-
-        if (!value_at(s, lines->highlight_x, &y) || !axis_shows(&plot->y, y))
-            continue;
-        at = axis_at(&plot->y, y);
-        top = !is_found || at < top ? at : top;
-        is_found = true;
-    }
-    if (!is_found)
+    for (s = lines->series; s && n < LEGEND_MAX; s = s->next)
+        if (value_at(s, lines->highlight_x, &y) && axis_shows(&plot->y, y))
+            rings[n++] = axis_at(&plot->y, y);
+    if (!n)
         return;
-    pen_line(d, x, plot->box.y + plot->box.height, x, top,
-             "stroke=\"" COLOUR_INK "\" stroke-dasharray=\"2 2\"");
-    buf_puts(&d->body, "<circle cx=\"");
-    pen_number(&d->body, x);
-    buf_puts(&d->body, "\" cy=\"");
-    pen_number(&d->body, top);
-    buf_puts(&d->body, "\" r=\"5\" fill=\"" COLOUR_CARD "\" stroke=\"" COLOUR_INK
-                       "\" stroke-width=\"2.5\"/>\n");
+    for (size_t i = 0; i < n; i++)
+        top = rings[i] < top ? rings[i] : top;
+    pen_line(d, x, bottom, x, top, "stroke=\"" COLOUR_INK "\" stroke-dasharray=\"2 2\"");
+    while (n--)
+        draw_ring(d, x, rings[n]);
     if (lines->highlight_label)
-        draw_highlight_label(d, plot, x, top, lines->highlight_label);
+        draw_highlight_label(d, lines, plot, x, top, label_end);
 }
 
 static bool has_points(const struct figure_lines *lines)
@@ -371,6 +432,7 @@ void lines_draw(struct drawing *d, const struct panel *panel, struct box box)
 {
     const struct figure_lines *lines = &panel->lines;
     struct legend_entry entries[LEGEND_MAX];
+    int label_end = box.x;
     struct plot plot;
     size_t n;
 
@@ -383,8 +445,10 @@ void lines_draw(struct drawing *d, const struct panel *panel, struct box box)
     draw_axes(d, lines, &plot, box);
     draw_references(d, lines, &plot);
     draw_series(d, lines, &plot);
-    draw_highlight(d, lines, &plot);
+    if (lines->y.label)
+        label_end += pen_text_width(SIZE_SMALL, LOOK_MUTED, lines->y.label) + 8 * PX;
+    draw_highlight(d, lines, &plot, label_end);
     n = entries_of(lines, entries);
-    pen_legend(d, box.x, plot.box.y + plot.box.height + X_TICKS + X_LABEL, box.width, LEGEND_CURVES,
-               entries, n, false);
+    pen_legend(d, box.x, plot.box.y + plot.box.height + X_TICKS + X_LABEL, box.width, entries, n,
+               false);
 }

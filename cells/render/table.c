@@ -66,7 +66,9 @@ static void measure_columns(struct layout *l)
     size_t r, c;
 
     for (c = 0; c < t->column_count; c++) {
+        /* A heading does not wrap: its magic has broken it already. */
         measure(t->columns[c].title, &l->widths[c], &l->words[c]);
+        l->words[c] = l->widths[c];
         for (r = 0; r < t->row_count; r++)
             measure(cell(t, r, c), &l->widths[c], &l->words[c]);
         if (t->columns[c].align == VIEW_RIGHT)
@@ -330,6 +332,8 @@ void table_put_view(struct buf *out, const struct view *view)
     put_sentence(out, view->answer);
     put_sentence(out, view->origin);
     for (block = view->first; block; block = block->next) {
+        if (!block->count && !block->table.column_count)
+            continue;
         if (out->size)
             buf_putc(out, '\n');
         if (block->kind == VIEW_TABLE)
