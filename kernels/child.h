@@ -20,6 +20,7 @@
 #include "model/base/err.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 enum child_kind {
     CHILD_COMPILER,
@@ -107,5 +108,8 @@ typedef int child_serve_fn(const struct child_message *request, struct child_mes
 
 /* In a child: true once the front wants the current request to stop. Poll each millisecond. */
 extern atomic_bool child_stop;
+
+/* Set by a serve function whose process is of no further use (a broken CUDA context). */
+extern bool child_must_end;
 
 #endif

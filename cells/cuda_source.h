@@ -1,0 +1,70 @@
+/*
+ * A session's CUDA C as a list of definitions. A cell is cut into its top-level
+ * items (a macro, a function, a struct, a variable), each with the names that it
+ * defines; the text of a compilation is put together from the items that it needs,
+ * every one under a #line with its own cell's name, so that messages point there.
+ *
+ * This is no C++ parser: it finds where items end and what they are called, and
+ * leaves every judgement to the compiler.
+ */
+#ifndef WB_CELLS_CUDA_SOURCE_H
+#define WB_CELLS_CUDA_SOURCE_H
+
+#include "cells/cuda.h"
+#include "model/base/arena.h"
+#include "model/base/buf.h"
+
+enum item_kind {
+    ITEM_KERNEL,
+    ITEM_FUNCTION,  /* __device__, constexpr, or of no known space */
+    ITEM_HOST,      /* a function with a body that launches by <<<: never compiled */
+    ITEM_PROTOTYPE, /* names a function, defines none */
+    ITEM_TYPE,
+    ITEM_VARIABLE,
+    ITEM_CONSTANT,
+    ITEM_MACRO,
+    ITEM_INCLUDE, /* hoisted to the top, so that precompiled headers work */
+    ITEM_OTHER,   /* using namespace, #pragma, #if ... #endif with what is in it */
+};
+
+enum { ITEM_MAX_NAMES = 32 };
+
+struct cuda_item {
+    enum item_kind kind;
+    struct bytes text;                 /* exactly as in the cell */
+    int line, column;                  /* of its first byte in the cell, 1-based */
+    int cell;                          /* the n of In[n] */
+    const char *names[ITEM_MAX_NAMES]; /* that it defines; arena's */
+    size_t name_count;
+    const char *head;   /* one line: a function's up to its body; arena's */
+    struct bytes value; /* of a macro or constant; empty when there is none */
+};
+
+struct cuda_items {
+    struct cuda_item *list;
+    size_t count, capacity;
+};
+
+/*
+ * Cuts a segment into items (allocated in the arena, which must outlive them; source is copied).
+ * An unclosed brace or comment makes the rest one item: the compiler will say what is wrong.
+ * Fails with ResourceError.
+ */
+int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
+               struct cuda_items *out, struct err *err) MUST_CHECK;
+
+/* True when the text uses the identifier (comments and strings do not count). */
+bool cuda_uses(struct bytes text, const char *name);
+
+/*
+ * Appends to out the text to compile so that every item with is_root[i] is in it: the items
+ * that they use, directly or not, before those that use them; includes first; then the rest
+ * in order. Fails with ResourceError.
+ */
+int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf *out,
+                 struct err *err) MUST_CHECK;
+
+/* The plain name in a linked one: "_Z5saxpyifPKfPf" is "saxpy". Writes at most capacity bytes. */
+void cuda_plain_name(const char *symbol, char *out, size_t capacity);
+
+#endif

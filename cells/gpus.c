@@ -1,0 +1,140 @@
+/*
+ * The model's row for the card's compute capability gives the limits that no
+ * attribute states (allocation units, carveouts); the card gives what the product
+ * decides: processors, clock, cache.
+ */
+#include "cells/gpus.h"
+
+#include "kernels/launch.h"
+
+#include <stdio.h>
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_ResourceError, "out of memory for the list of cards");
+}
+
+static const char *text_of(struct arena *arena, struct bytes record, unsigned tag)
+{
+    struct bytes text = { "", 0 };
+
+    fields_find(record, tag, 0, &text);
+    return arena_copy(arena, text.data, text.size);
+}
+
+static int read_attributes(struct arena *arena, struct bytes card, struct gpu_info *out,
+                           struct err *err)
+{
+    struct gpu_attribute *list;
+    struct bytes record;
+    size_t n = 0;
+
+    while (fields_find(card, TAG_ATTRIBUTE, n, &record))
+        n++;
+    list = arena_array(arena, n, sizeof(*list));
+    if (!list)
+        return no_memory(err);
+    for (size_t i = 0; i < n && fields_find(card, TAG_ATTRIBUTE, i, &record); i++) {
+        list[i].name = text_of(arena, record, TAG_NAME);
+        list[i].unit = text_of(arena, record, TAG_UNIT);
+        list[i].value = fields_int(record, TAG_VALUE, 0);
+        if (!list[i].name || !list[i].unit)
+            return no_memory(err);
+    }
+    out->attributes = list;
+    out->attribute_count = n;
+    return 0;
+}
+
+static int64_t attribute(const struct gpu_info *gpu, const char *name)
+{
+    for (size_t i = 0; i < gpu->attribute_count; i++)
+        if (strcmp(gpu->attributes[i].name, name) == 0)
+            return gpu->attributes[i].value;
+    return 0;
+}
+
+/* "NVIDIA H200" is the model's H200: the row that names the same product, if there is one. */
+static const struct device *limits_of(const struct gpu_info *gpu, const char *name)
+{
+    const struct device *row;
+    const char *word = strncmp(name, "NVIDIA ", 7) == 0 ? name + 7 : name;
+    int major = (int)attribute(gpu, "computeCapabilityMajor");
+    int minor = (int)attribute(gpu, "computeCapabilityMinor");
+
+    row = device_find(word);
+    if (row && row->cc_major == major && row->cc_minor == minor)
+        return row;
+    return device_by_cc(major, minor);
+}
+
+static int read_card(struct arena *arena, struct bytes record, int driver, struct gpu_info *out,
+                     struct err *err)
+{
+    const char *name = text_of(arena, record, TAG_NAME);
+    const struct device *row;
+    struct bytes uuid = { "", 0 };
+    char text[48] = "GPU-";
+
+    if (!name || read_attributes(arena, record, out, err) < 0)
+        return no_memory(err);
+    fields_find(record, TAG_UUID, 0, &uuid);
+    for (size_t i = 0; i < uuid.size && i < 16; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%02x",
+                 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.data[i]);
+    out->uuid = arena_string(arena, text);
+    out->driver_version = driver;
+    out->memory_bytes = fields_int(record, TAG_MEMORY_BYTES, 0);
+    row = limits_of(out, name);
+    if (row)
+        out->device = *row;
+    out->device.name = strncmp(name, "NVIDIA ", 7) == 0 ? name + 7 : name;
+    out->device.cc_major = (int)attribute(out, "computeCapabilityMajor");
+    out->device.cc_minor = (int)attribute(out, "computeCapabilityMinor");
+    out->device.sms = (int)attribute(out, "multiProcessorCount");
+    out->device.clock_mhz = (int)(attribute(out, "clockRate") / 1000);
+    out->device.l2_bytes = attribute(out, "l2CacheSize");
+    return out->uuid ? 0 : no_memory(err);
+}
+
+int gpu_list_read(struct gpu_list *list, struct bytes answer, struct err *err)
+{
+    struct gpu_list l = { .arena = arena_new(0) };
+    struct bytes record;
+    int rc = 0, driver = (int)fields_int(answer, TAG_DRIVER, 0);
+
+    while (fields_find(answer, TAG_CARD, l.count, &record))
+        l.count++;
+    l.items = l.arena ? arena_array(l.arena, l.count, sizeof(*l.items)) : NULL;
+    if (!l.items)
+        rc = no_memory(err);
+    for (size_t i = 0; rc == 0 && i < l.count && fields_find(answer, TAG_CARD, i, &record); i++)
+        rc = read_card(l.arena, record, driver, &l.items[i], err);
+    if (rc < 0) {
+        gpu_list_done(&l);
+        return -1;
+    }
+    l.is_known = true;
+    *list = l;
+    return 0;
+}
+
+int gpu_list_at(const struct gpu_list *list, int index, const struct gpu_info **out,
+                struct err *err)
+{
+    if (index < 0 || (size_t)index >= list->count)
+        return err_set(err, ERR_DeviceError, "gpu:%d: this machine has %zu GPU%s", index,
+                       list->count, list->count == 1 ? "" : "s");
+    if (list->items[index].device.threads_per_sm == 0)
+        return err_set(err, ERR_DeviceError,
+                       "gpu:%d: the limits of compute capability %d.%d are not in the table", index,
+                       list->items[index].device.cc_major, list->items[index].device.cc_minor);
+    *out = &list->items[index];
+    return 0;
+}
+
+void gpu_list_done(struct gpu_list *list)
+{
+    arena_free(&list->arena);
+    *list = (struct gpu_list){ .count = 0 };
+}

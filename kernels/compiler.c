@@ -1,0 +1,383 @@
+/*
+ * NVRTC is opened with dlopen, so that the binary starts where there is none and
+ * the 110 MB library never lives in the front. One process compiles many cells:
+ * the library's precompiled headers live as long as it does.
+ *
+ * Host headers that every CUDA file includes out of habit mean nothing to device
+ * code and NVRTC does not find them; they are answered from the table below.
+ */
+#include "kernels/compiler.h"
+
+#include "kernels/cubin.h"
+#include "kernels/toolkit.h"
+#include "model/base/arena.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct nvrtc_program *nvrtc_program; /* opaque, as nvrtcProgram */
+
+enum { NVRTC_OK = 0, NVRTC_COMPILE_FAILED = 6, NVRTC_INVALID_OPTION = 5, NVRTC_CANCELLED = 13 };
+enum { MAX_OPTIONS = 64 };
+
+/* Functions of nvrtc.h (CUDA 13.0). The last one came with 12.8 and may be missing. */
+#define NVRTC_FUNCTIONS(X)                                                                         \
+    X(Version, (int *major, int *minor))                                                           \
+    X(CreateProgram, (nvrtc_program *, const char *source, const char *name, int headers,          \
+                      const char *const *texts, const char *const *names))                         \
+    X(DestroyProgram, (nvrtc_program *))                                                           \
+    X(CompileProgram, (nvrtc_program, int options, const char *const *))                           \
+    X(GetPTXSize, (nvrtc_program, size_t *))                                                       \
+    X(GetPTX, (nvrtc_program, char *))                                                             \
+    X(GetCUBINSize, (nvrtc_program, size_t *))                                                     \
+    X(GetCUBIN, (nvrtc_program, char *))                                                           \
+    X(GetProgramLogSize, (nvrtc_program, size_t *))                                                \
+    X(GetProgramLog, (nvrtc_program, char *))
+
+static struct nvrtc {
+    bool is_open;
+    struct toolkit toolkit;
+#define X(name, parameters) int(*name) parameters;
+    NVRTC_FUNCTIONS(X)
+#undef X
+    int (*SetFlowCallback)(nvrtc_program, int (*)(void *, void *), void *);
+    const char *(*GetErrorString)(int);
+} nvrtc;
+
+static const struct {
+    const char *name, *text;
+} HEADERS[] = {
+    { "stdio.h", "" },
+    { "stdlib.h", "" },
+    { "string.h", "" },
+    { "time.h", "" },
+    { "math.h", "" },
+    { "assert.h", "" },
+    { "cstdio", "" },
+    { "cstdlib", "" },
+    { "cstring", "" },
+    { "cmath", "" },
+    { "cassert", "" },
+    { "iostream", "" },
+    { "cuda.h", "" },
+    { "cuda_runtime.h", "" },
+    { "cuda_runtime_api.h", "" },
+    { "device_launch_parameters.h", "" },
+    { "stdbool.h", "" },
+    { "stddef.h", "typedef unsigned long size_t; typedef long ptrdiff_t;\n" },
+    { "stdint.h", "#pragma once\n"
+                  "typedef signed char int8_t; typedef unsigned char uint8_t;\n"
+                  "typedef short int16_t; typedef unsigned short uint16_t;\n"
+                  "typedef int int32_t; typedef unsigned int uint32_t;\n"
+                  "typedef long int64_t; typedef unsigned long uint64_t;\n"
+                  "typedef long intptr_t; typedef unsigned long uintptr_t;\n" },
+    { "limits.h", "#pragma once\n"
+                  "#define CHAR_BIT 8\n"
+                  "#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n"
+                  "#define UINT_MAX 4294967295u\n"
+                  "#define LONG_MAX 9223372036854775807L\n#define LONG_MIN (-LONG_MAX - 1)\n"
+                  "#define ULONG_MAX 18446744073709551615ul\n" },
+    { "float.h", "#pragma once\n"
+                 "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n"
+                 "#define FLT_EPSILON 1.192092896e-07f\n"
+                 "#define DBL_MAX 1.7976931348623158e+308\n"
+                 "#define DBL_MIN 2.2250738585072014e-308\n"
+                 "#define DBL_EPSILON 2.2204460492503131e-016\n" },
+};
+
+static int open_nvrtc(struct err *err)
+{
+    char reason[300];
+    void *library;
+
+    if (nvrtc.is_open)
+        return 0;
+    toolkit_find(&nvrtc.toolkit);
+    library = toolkit_open_nvrtc(&nvrtc.toolkit, reason, sizeof(reason));
+    if (!library) {
+        err_set(err, ERR_DeviceError, "no CUDA compiler (libnvrtc) could be opened: %s", reason);
+        return err_next(err, "`make lab` installs one; `warpbook doctor` shows where it looked");
+    }
+#define X(name, parameters)                                                                        \
+    *(void **)&nvrtc.name = dlsym(library, "nvrtc" #name);                                         \
+    if (!nvrtc.name)                                                                               \
+        return err_set(err, ERR_DeviceError, "%s has no function nvrtc%s", nvrtc.toolkit.nvrtc,    \
+                       #name);
+    NVRTC_FUNCTIONS(X)
+#undef X
+    *(void **)&nvrtc.SetFlowCallback = dlsym(library, "nvrtcSetFlowCallback");
+    *(void **)&nvrtc.GetErrorString = dlsym(library, "nvrtcGetErrorString");
+    nvrtc.is_open = true;
+    return 0;
+}
+
+struct options {
+    const char *list[MAX_OPTIONS];
+    int count;
+    char include[TOOLKIT_PATH + 2], cccl[TOOLKIT_PATH + 2], arch[40];
+};
+
+static int add_option(struct options *o, const char *text, struct err *err)
+{
+    if (o->count == MAX_OPTIONS)
+        return err_set(err, ERR_UsageError, "%s: a cell takes at most %d options", text,
+                       MAX_OPTIONS);
+    o->list[o->count++] = text;
+    return 0;
+}
+
+/* Copies a text field into the arena as a terminated string; NULL when it is missing. */
+static const char *text_field(struct arena *arena, struct bytes body, unsigned tag, size_t n)
+{
+    struct bytes text;
+
+    return fields_find(body, tag, n, &text) ? arena_copy(arena, text.data, text.size) : NULL;
+}
+
+/*
+ * A source that includes something is compiled with precompiled headers: cooperative groups take
+ * 1.9 s the first time and 0.14 s then. They end at the first #line, which is no news.
+ */
+static int add_precompiled_headers(struct options *o, const char *source, struct err *err)
+{
+    if (!strstr(source, "#include"))
+        return 0;
+    return add_option(o, "--pch", err) | add_option(o, "--pch-messages=false", err) |
+           add_option(o, "-diag-suppress=20283", err);
+}
+
+static int collect_options(struct arena *arena, struct bytes body, const char *source,
+                           struct options *o, struct err *err)
+{
+    const char *arch = text_field(arena, body, TAG_ARCH, 0), *option;
+    int rc = 0;
+
+    snprintf(o->arch, sizeof(o->arch), "-arch=%.30s", arch ? arch : "compute_80");
+    rc |= add_option(o, o->arch, err);
+    rc |= add_option(o, fields_int(body, TAG_IS_DEBUG, 0) ? "-G" : "-lineinfo", err);
+    rc |= add_option(o, "--std=c++17", err);
+    rc |= add_option(o, "--ptxas-options=-v", err);
+    if (nvrtc.toolkit.include[0]) {
+        snprintf(o->include, sizeof(o->include), "-I%s", nvrtc.toolkit.include);
+        rc |= add_option(o, o->include, err);
+    }
+    if (nvrtc.toolkit.cccl[0]) {
+        snprintf(o->cccl, sizeof(o->cccl), "-I%s", nvrtc.toolkit.cccl);
+        rc |= add_option(o, o->cccl, err);
+    }
+    for (size_t i = 0; (option = text_field(arena, body, TAG_OPTION, i)); i++)
+        rc |= add_option(o, option, err);
+    return rc | add_precompiled_headers(o, source, err);
+}
+
+static int keep_going(void *payload, void *reserved)
+{
+    (void)payload;
+    (void)reserved;
+    return atomic_load(&child_stop); /* 1 cancels the compilation */
+}
+
+static int create(const char *source, nvrtc_program *program, struct err *err)
+{
+    const char *names[COUNT(HEADERS)], *texts[COUNT(HEADERS)];
+    int code;
+
+    for (size_t i = 0; i < COUNT(HEADERS); i++) {
+        names[i] = HEADERS[i].name;
+        texts[i] = HEADERS[i].text;
+    }
+    code = nvrtc.CreateProgram(program, source, "cell.cu", (int)COUNT(HEADERS), texts, names);
+    if (code != NVRTC_OK)
+        return err_set(err, ERR_InternalError, "NVRTC cannot take the source: error %d", code);
+    if (nvrtc.SetFlowCallback)
+        nvrtc.SetFlowCallback(*program, keep_going, NULL);
+    return 0;
+}
+
+/* One output of a program: its size, then its bytes. NULL when NVRTC has none. */
+static char *fetch(struct arena *arena, nvrtc_program program,
+                   int (*get_size)(nvrtc_program, size_t *), int (*get)(nvrtc_program, char *),
+                   size_t *size)
+{
+    char *data;
+
+    *size = 0;
+    if (get_size(program, size) != NVRTC_OK || *size == 0)
+        return NULL;
+    data = arena_alloc(arena, *size + 1);
+    if (!data || get(program, data) != NVRTC_OK)
+        return NULL;
+    return data;
+}
+
+struct kernel_sink {
+    struct buf *body;
+    const char *log;
+};
+
+static void put_kernel(void *arg, const struct cubin_kernel *k)
+{
+    struct kernel_sink *sink = arg;
+    size_t begin = fields_begin(sink->body, TAG_KERNEL);
+    int stores, loads;
+
+    ptxas_spills(sink->log, k->symbol, &stores, &loads);
+    fields_put_text(sink->body, TAG_NAME, k->symbol);
+    fields_put_int(sink->body, TAG_REGISTERS, k->registers);
+    fields_put_int(sink->body, TAG_STATIC_BYTES, k->static_bytes);
+    fields_put_int(sink->body, TAG_STACK_BYTES, k->stack_bytes);
+    fields_put_int(sink->body, TAG_SPILL_STORE_BYTES, stores);
+    fields_put_int(sink->body, TAG_SPILL_LOAD_BYTES, loads);
+    fields_end(sink->body, begin);
+}
+
+static int answer_program(struct arena *arena, nvrtc_program program, const char *log,
+                          struct buf *body, struct err *err)
+{
+    struct kernel_sink sink = { body, log };
+    int major = 0, minor = 0;
+    size_t size;
+    char *data;
+
+    fields_put_text(body, TAG_LOG, log);
+    if (nvrtc.Version(&major, &minor) == NVRTC_OK)
+        fields_put_int(body, TAG_VERSION, 1000 * major + 10 * minor);
+    data = fetch(arena, program, nvrtc.GetPTXSize, nvrtc.GetPTX, &size);
+    if (data)
+        fields_put(body, TAG_PTX, (struct bytes){ data, size - 1 }); /* it counts the final zero */
+    data = fetch(arena, program, nvrtc.GetCUBINSize, nvrtc.GetCUBIN, &size);
+    if (!data)
+        return 0;
+    fields_put(body, TAG_CUBIN, (struct bytes){ data, size });
+    return cubin_each_kernel((struct bytes){ data, size }, put_kernel, &sink, err);
+}
+
+static int compile(struct arena *arena, nvrtc_program program, const char *source,
+                   struct bytes body, struct child_message *answer, struct err *err)
+{
+    struct options options = { .count = 0 };
+    size_t size;
+    char *log;
+    int code;
+
+    if (collect_options(arena, body, source, &options, err) < 0)
+        return -1;
+    code = nvrtc.CompileProgram(program, options.count, options.list);
+    if (atomic_load(&child_stop))
+        return err_set(err, ERR_Interrupted, "the compilation was interrupted");
+    log = fetch(arena, program, nvrtc.GetProgramLogSize, nvrtc.GetProgramLog, &size);
+    if (!log)
+        log = arena_string(arena, "");
+    if (!log)
+        return err_set(err, ERR_ResourceError, "out of memory for the compiler's report");
+    if (code == NVRTC_COMPILE_FAILED)
+        return compiler_explain(log, err);
+    if (code == NVRTC_INVALID_OPTION)
+        return err_set(err, ERR_UsageError, "the compiler refuses %s: %.300s", options.arch, log);
+    if (code != NVRTC_OK)
+        return err_set(err, ERR_InternalError, "NVRTC failed: %s (%d)",
+                       nvrtc.GetErrorString ? nvrtc.GetErrorString(code) : "no text", code);
+    return answer_program(arena, program, log, &answer->body, err);
+}
+
+int compiler_serve(const struct child_message *request, struct child_message *answer,
+                   struct err *err)
+{
+    struct bytes body = child_message_body(request);
+    struct arena *arena = NULL;
+    nvrtc_program program = NULL;
+    const char *source;
+    int rc = -1;
+
+    if (request->op != OP_COMPILE)
+        return err_set(err, ERR_InternalError, "the compiler has no request %u", request->op);
+    if (open_nvrtc(err) < 0)
+        return -1;
+    arena = arena_new(0);
+    source = arena ? text_field(arena, body, TAG_SOURCE, 0) : NULL;
+    if (!source) {
+        err_set(err, ERR_ResourceError, "out of memory for the source of a cell");
+        goto out;
+    }
+    if (create(source, &program, err) < 0)
+        goto out;
+    rc = compile(arena, program, source, body, answer, err);
+out:
+    if (program)
+        nvrtc.DestroyProgram(&program);
+    arena_free(&arena);
+    return rc;
+}
+
+/* "In[3](7): error: text": where its parts are. */
+struct diagnostic {
+    const char *line; /* start of its line in the log */
+    const char *text; /* behind "error: " */
+    int number;       /* 7 */
+};
+
+static bool find_error(const char *log, struct diagnostic *out)
+{
+    for (const char *at = strstr(log, "error"); at; at = strstr(at + 1, "error")) {
+        const char *line = at, *text = at + 5, *open;
+
+        while (line > log && line[-1] != '\n')
+            line--;
+        if (strncmp(text, " #", 2) == 0) /* "error #20: " */
+            text += 2 + strspn(text + 2, "0123456789-DU");
+        open = memchr(line, '(', (size_t)(at - line));
+        if (!open || strncmp(at - 3, "): ", 3) != 0 || *text != ':')
+            continue;
+        while (strncmp(open + 1 + strspn(open + 1, "0123456789"), "): ", 3) != 0) {
+            open = memchr(open + 1, '(', (size_t)(at - open - 1));
+            if (!open)
+                break;
+        }
+        if (!open)
+            continue;
+        *out = (struct diagnostic){ line, text + 1 + strspn(text + 1, " "), atoi(open + 1) };
+        return true;
+    }
+    return false;
+}
+
+/* The caret's column, 1-based, from the two lines below a diagnostic; 0: there is none. */
+static int caret_column(const char *diagnostic)
+{
+    const char *source = strchr(diagnostic, '\n'),
+               *caret = source ? strchr(source + 1, '\n') : NULL;
+    const char *at;
+    size_t indent;
+
+    if (!caret)
+        return 0;
+    caret++;
+    at = caret + strspn(caret, " \t"); /* tabs of the source line are repeated */
+    if (*at != '^')
+        return 0;
+    indent = 2; /* NVRTC sets both lines in by two columns */
+    return (size_t)(at - caret) < indent ? 1 : (int)((size_t)(at - caret) - indent) + 1;
+}
+
+int compiler_explain(const char *log, struct err *err)
+{
+    struct diagnostic d;
+    size_t n, place;
+
+    err_take_detail(err, strdup(log));
+    if (!find_error(log, &d)) {
+        n = strcspn(log, "\n");
+        return err_set(err, ERR_CompileError, "%.*s", n ? (int)min_i64((int64_t)n, 500) : 32,
+                       n ? log : "the compiler gave no reason");
+    }
+    place = strcspn(d.line, "(");
+    if (err && !err->place[0])
+        snprintf(err->place, sizeof(err->place), "%.*s", (int)place, d.line);
+    n = strcspn(d.text, "\n");
+    err_set(err, ERR_CompileError, "%.*s", (int)min_i64((int64_t)n, 500), d.text);
+    if (strstr(d.text, "without execution space annotations") == d.text + 2)
+        err_next(err, "write __global__ (a kernel) or __device__ before it; a program with main() "
+                      "needs %%%%cuda on the first line");
+    return err_at(err, d.number, caret_column(d.line), 1);
+}

@@ -1,0 +1,55 @@
+/*
+ * libcuda is looked for by its name alone: the linker's search knows where the
+ * driver's installation put it.
+ */
+#include "kernels/driver.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+
+static struct driver driver;
+static bool is_open;
+
+int driver_check(const struct driver *cu, cu_result code, const char *what, struct err *err)
+{
+    const char *name = "unknown error", *text = "";
+
+    if (code == CU_OK)
+        return 0;
+    cu->GetErrorName(code, &name);
+    cu->GetErrorString(code, &text);
+    return err_set(err, ERR_DeviceError, "%s: %s (%s, %d)", what, text ? text : "",
+                   name ? name : "", code);
+}
+
+static int find_functions(void *library, struct err *err)
+{
+#define X(name, symbol, parameters)                                                                \
+    *(void **)&driver.name = dlsym(library, symbol);                                               \
+    if (!driver.name)                                                                              \
+        return err_set(err, ERR_DeviceError, "the NVIDIA driver has no function %s", symbol);
+    DRIVER_FUNCTIONS(X)
+#undef X
+    return 0;
+}
+
+const struct driver *driver_open(struct err *err)
+{
+    void *library;
+
+    if (is_open)
+        return &driver;
+    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        err_set(err, ERR_DeviceError, "no NVIDIA driver (libcuda.so.1) on this machine");
+        err_next(err, "use device=model, or a name such as device=L40S: the interpreter runs it");
+        return NULL;
+    }
+    if (find_functions(library, err) < 0 ||
+        driver_check(&driver, driver.Init(0), "cuInit", err) < 0 ||
+        driver_check(&driver, driver.DriverGetVersion(&driver.version), "cuDriverGetVersion", err) <
+            0)
+        return NULL;
+    is_open = true;
+    return &driver;
+}

@@ -1,0 +1,73 @@
+/*
+ * The CUDA driver's functions, found in libcuda.so.1 at run time: the binary never
+ * links it and starts where there is none. Names and types follow cuda.h.
+ */
+#ifndef WB_KERNELS_DRIVER_H
+#define WB_KERNELS_DRIVER_H
+
+#include "model/base/base.h"
+#include "model/base/err.h"
+
+typedef int cu_result;
+typedef int cu_device;
+typedef uint64_t cu_address;
+typedef struct cu_context *cu_context;
+typedef struct cu_module *cu_module;
+typedef struct cu_function *cu_function;
+typedef struct cu_event *cu_event;
+typedef struct cu_stream *cu_stream;
+
+enum { CU_OK = 0, CU_NO_DEVICE = 100 };
+
+/* Each: the field's name, the symbol as libcuda exports it, the parameters. */
+#define DRIVER_FUNCTIONS(X)                                                                        \
+    X(Init, "cuInit", (unsigned flags))                                                            \
+    X(DriverGetVersion, "cuDriverGetVersion", (int *))                                             \
+    X(GetErrorName, "cuGetErrorName", (cu_result, const char **))                                  \
+    X(GetErrorString, "cuGetErrorString", (cu_result, const char **))                              \
+    X(DeviceGetCount, "cuDeviceGetCount", (int *))                                                 \
+    X(DeviceGet, "cuDeviceGet", (cu_device *, int index))                                          \
+    X(DeviceGetName, "cuDeviceGetName", (char *, int capacity, cu_device))                         \
+    X(DeviceGetUuid, "cuDeviceGetUuid_v2", (unsigned char *uuid, cu_device))                       \
+    X(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t *, cu_device))                                \
+    X(DeviceGetAttribute, "cuDeviceGetAttribute", (int *, int attribute, cu_device))               \
+    X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (cu_context *, cu_device))               \
+    X(CtxSetCurrent, "cuCtxSetCurrent", (cu_context))                                              \
+    X(CtxSynchronize, "cuCtxSynchronize", (void))                                                  \
+    X(ModuleLoadData, "cuModuleLoadData", (cu_module *, const void *image))                        \
+    X(ModuleUnload, "cuModuleUnload", (cu_module))                                                 \
+    X(ModuleGetFunction, "cuModuleGetFunction", (cu_function *, cu_module, const char *))          \
+    X(FuncSetAttribute, "cuFuncSetAttribute", (cu_function, int attribute, int value))             \
+    X(OccupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                     \
+      (int *, cu_function, int block, size_t dynamic))                                             \
+    X(MemAlloc, "cuMemAlloc_v2", (cu_address *, size_t))                                           \
+    X(MemFree, "cuMemFree_v2", (cu_address))                                                       \
+    X(MemcpyHtoD, "cuMemcpyHtoD_v2", (cu_address, const void *, size_t))                           \
+    X(MemcpyDtoH, "cuMemcpyDtoH_v2", (void *, cu_address, size_t))                                 \
+    X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (cu_address, cu_address, size_t, cu_stream))        \
+    X(LaunchKernel, "cuLaunchKernel",                                                              \
+      (cu_function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
+       unsigned dynamic, cu_stream, void **parameters, void **extra))                              \
+    X(EventCreate, "cuEventCreate", (cu_event *, unsigned flags))                                  \
+    X(EventDestroy, "cuEventDestroy_v2", (cu_event))                                               \
+    X(EventRecord, "cuEventRecord", (cu_event, cu_stream))                                         \
+    X(EventSynchronize, "cuEventSynchronize", (cu_event))                                          \
+    X(EventElapsedTime, "cuEventElapsedTime", (float *ms, cu_event start, cu_event stop))
+
+struct driver {
+#define X(name, symbol, parameters) cu_result(*name) parameters;
+    DRIVER_FUNCTIONS(X)
+#undef X
+    int version; /* 13000 for 13.0 */
+};
+
+/*
+ * Opens and initialises the driver once; later calls give the same. NULL with DeviceError: no
+ * libcuda, a missing function, or no card that it can use.
+ */
+const struct driver *driver_open(struct err *err);
+
+/* 0 for CU_OK, else -1 with DeviceError "cuMemAlloc_v2: out of memory (CUDA_ERROR_...)". */
+int driver_check(const struct driver *cu, cu_result code, const char *what, struct err *err);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * What the driver says of its cards, under the names that cudaDeviceProp gives
+ * them, and the choice of the card on which launches run.
+ */
+#include "kernels/gpu.h"
+
+#include "kernels/driver.h"
+#include "kernels/gpu_run.h"
+
+static const struct {
+    int number; /* CUdevice_attribute, cuda.h of CUDA 13.0 */
+    const char *name, *unit;
+} ATTRIBUTES[] = {
+    { 75, "computeCapabilityMajor", "" },
+    { 76, "computeCapabilityMinor", "" },
+    { 16, "multiProcessorCount", "" },
+    { 10, "warpSize", "threads" },
+    { 1, "maxThreadsPerBlock", "threads" },
+    { 39, "maxThreadsPerMultiProcessor", "threads" },
+    { 106, "maxBlocksPerMultiProcessor", "blocks" },
+    { 12, "regsPerBlock", "registers" },
+    { 82, "regsPerMultiprocessor", "registers" },
+    { 8, "sharedMemPerBlock", "bytes" },
+    { 97, "sharedMemPerBlockOptin", "bytes" },
+    { 81, "sharedMemPerMultiprocessor", "bytes" },
+    { 111, "reservedSharedMemPerBlock", "bytes" },
+    { 9, "totalConstMem", "bytes" },
+    { 13, "clockRate", "kHz" },
+    { 36, "memoryClockRate", "kHz" },
+    { 37, "memoryBusWidth", "bits" },
+    { 38, "l2CacheSize", "bytes" },
+    { 108, "persistingL2CacheMaxSize", "bytes" },
+    { 2, "maxThreadsDim[0]", "threads" },
+    { 3, "maxThreadsDim[1]", "threads" },
+    { 4, "maxThreadsDim[2]", "threads" },
+    { 5, "maxGridSize[0]", "blocks" },
+    { 6, "maxGridSize[1]", "blocks" },
+    { 7, "maxGridSize[2]", "blocks" },
+    { 40, "asyncEngineCount", "" },
+    { 31, "concurrentKernels", "" },
+    { 95, "cooperativeLaunch", "" },
+    { 120, "clusterLaunch", "" },
+    { 87, "singleToDoublePrecisionPerfRatio", "" },
+    { 32, "ECCEnabled", "" },
+    { 18, "integrated", "" },
+    { 83, "managedMemory", "" },
+    { 41, "unifiedAddressing", "" },
+    { 17, "kernelExecTimeoutEnabled", "" },
+    { 33, "pciBusID", "" },
+    { 34, "pciDeviceID", "" },
+};
+
+static int put_card(const struct driver *cu, int index, struct buf *body, struct err *err)
+{
+    unsigned char uuid[16] = { 0 };
+    char name[256] = "";
+    size_t memory = 0, card;
+    cu_device device;
+
+    if (driver_check(cu, cu->DeviceGet(&device, index), "cuDeviceGet", err) < 0 ||
+        driver_check(cu, cu->DeviceGetName(name, sizeof(name) - 1, device), "cuDeviceGetName",
+                     err) < 0 ||
+        driver_check(cu, cu->DeviceTotalMem(&memory, device), "cuDeviceTotalMem", err) < 0 ||
+        driver_check(cu, cu->DeviceGetUuid(uuid, device), "cuDeviceGetUuid", err) < 0)
+        return -1;
+    card = fields_begin(body, TAG_CARD);
+    fields_put_text(body, TAG_NAME, name);
+    fields_put(body, TAG_UUID, (struct bytes){ (const char *)uuid, sizeof(uuid) });
+    fields_put_int(body, TAG_MEMORY_BYTES, (int64_t)memory);
+    for (size_t i = 0; i < COUNT(ATTRIBUTES); i++) {
+        int value = 0;
+        size_t begin;
+
+        /* A driver that is older than an attribute does not know it: left out, not 0. */
+        if (cu->DeviceGetAttribute(&value, ATTRIBUTES[i].number, device) != CU_OK)
+            continue;
+        begin = fields_begin(body, TAG_ATTRIBUTE);
+        fields_put_text(body, TAG_NAME, ATTRIBUTES[i].name);
+        fields_put_int(body, TAG_VALUE, value);
+        fields_put_text(body, TAG_UNIT, ATTRIBUTES[i].unit);
+        fields_end(body, begin);
+    }
+    fields_end(body, card);
+    return 0;
+}
+
+static int serve_devices(const struct driver *cu, struct buf *body, struct err *err)
+{
+    int count = 0;
+
+    if (driver_check(cu, cu->DeviceGetCount(&count), "cuDeviceGetCount", err) < 0)
+        return -1;
+    fields_put_int(body, TAG_DRIVER, cu->version);
+    for (int i = 0; i < count; i++)
+        if (put_card(cu, i, body, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Makes the card's primary context current; it lives as long as the process. */
+static int use_card(const struct driver *cu, int index, unsigned char *uuid, struct err *err)
+{
+    cu_context context;
+    cu_device device;
+
+    if (driver_check(cu, cu->DeviceGet(&device, index), "cuDeviceGet", err) < 0 ||
+        driver_check(cu, cu->DeviceGetUuid(uuid, device), "cuDeviceGetUuid", err) < 0 ||
+        driver_check(cu, cu->DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain",
+                     err) < 0)
+        return -1;
+    return driver_check(cu, cu->CtxSetCurrent(context), "cuCtxSetCurrent", err);
+}
+
+static int serve_run(const struct driver *cu, const struct child_message *message,
+                     struct buf *answer, struct err *err)
+{
+    struct launch_request request;
+    unsigned char uuid[16];
+    bool is_broken = false;
+    int rc;
+
+    if (launch_request_read(message, &request, err) < 0)
+        return -1;
+    rc = use_card(cu, request.options.gpu_index, uuid, err);
+    if (rc == 0)
+        rc = gpu_run(cu, uuid, &request, answer, &is_broken, err);
+    child_must_end = child_must_end || is_broken;
+    launch_request_done(&request);
+    return rc;
+}
+
+int gpu_serve(const struct child_message *request, struct child_message *answer, struct err *err)
+{
+    const struct driver *cu = driver_open(err);
+
+    if (!cu)
+        return -1;
+    if (request->op == OP_DEVICES)
+        return serve_devices(cu, &answer->body, err);
+    if (request->op == OP_RUN)
+        return serve_run(cu, request, &answer->body, err);
+    return err_set(err, ERR_InternalError, "the GPU process has no request %u", request->op);
+}
