@@ -393,6 +393,8 @@ static void read_piece(struct segmenter *s, struct reader *r)
                 s->state.opened = r->at;
             } else if ((c == ')' || c == ']' || c == '}') && s->state.depth > 0) {
                 s->state.depth--;
+            } else if (c == ')' || c == ']' || c == '}') {
+                s->state.is_unbalanced = true;
             }
             r->at++;
         }
@@ -466,6 +468,7 @@ static void take_cuda(struct segmenter *s, const struct reader *r, struct segmen
     s->at = r->at;
     s->line = r->line;
     s->is_first = false;
+    s->state.is_open = !r->is_top;
 }
 
 int segmenter_next(struct segmenter *s, struct segment *out, bool *found, struct err *err)

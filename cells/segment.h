@@ -30,7 +30,9 @@ struct segment_state {
     int depth;     /* brackets of CUDA C that are open */
     size_t opened; /* offset of the last one opened */
     bool in_comment, in_raw_text, is_continued;
-    bool line_is_open; /* a magic line whose bracket or \ wants more */
+    bool is_open;       /* the last token of CUDA C ended no declaration */
+    bool is_unbalanced; /* a bracket was closed that nothing opened */
+    bool line_is_open;  /* a magic line whose bracket or \ wants more */
 };
 
 struct segmenter {

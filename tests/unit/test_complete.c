@@ -1,0 +1,163 @@
+/*
+ * Completion, inspection and is_complete: `|` in a case is the cursor.
+ */
+#include "tests/unit/cell_harness.h"
+
+#include <stdio.h>
+
+/* "text text ..." of what completes at the |, and the word that is replaced. */
+static void complete(struct harness *h, const char *marked, char *out, size_t size, char *word)
+{
+    const char *bar = strchr(marked, '|');
+    size_t cursor = (size_t)(bar - marked), n = 0;
+    char code[300];
+    struct completions found;
+    struct err err = { 0 };
+
+    snprintf(code, sizeof(code), "%.*s%s", (int)cursor, marked, bar + 1);
+    assert_int_equal(session_complete(h->session, bytes_of(code), cursor, &found, &err), 0);
+    out[0] = '\0';
+    for (size_t i = 0; i < found.count; i++)
+        n += (size_t)snprintf(out + n, n < size ? size - n : 0, "%s%s", i ? " " : "",
+                              found.items[i].text);
+    snprintf(word, 64, "%.*s", (int)(found.end - found.start), code + found.start);
+    completions_done(&found);
+}
+
+static void tab_offers_what_may_stand_there(void **state)
+{
+    static const struct {
+        const char *code, *items, *word;
+    } cases[] = {
+        { "%pri|", "%print", "%pri" },         { "x = %pri|", "%print", "%pri" },
+        { "n = 5\n%ec|ho", "%echo", "%echo" }, { "%print siz|", "sizes", "siz" },
+        { "%print siz|es", "sizes", "sizes" }, { "%print flo|", "float floor", "flo" },
+        { "m = siz|", "sizes", "siz" },        { "%print cou|, 2", "count", "cou" },
+        { "__glo|", "__global__", "__glo" },   { "int i = threadI|", "threadIdx", "threadI" },
+        { "%nosuch a|", "abs", "a" },          { "|", "sizes", "" },
+    };
+    struct harness *h = *state;
+    char items[4000], word[64];
+
+    assert_prints(h, "sizes = [1,2]", "");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        complete(h, cases[i].code, items, sizeof(items), word);
+        if (strcmp(items, cases[i].items) != 0)
+            print_message("%s\n", cases[i].code);
+        assert_string_equal(items, cases[i].items);
+        assert_string_equal(word, cases[i].word);
+    }
+}
+
+static void a_cell_is_complete_incomplete_or_invalid(void **state)
+{
+    static const struct {
+        const char *code;
+        enum completeness is;
+        const char *indent;
+    } cases[] = {
+        { "", CELL_COMPLETE, "" },
+        { "// a comment", CELL_COMPLETE, "" },
+        { "%print 1", CELL_COMPLETE, "" },
+        { "n = 1000", CELL_COMPLETE, "" },
+        { "n = [1,", CELL_INCOMPLETE, "" },
+        { "%print (1 +", CELL_INCOMPLETE, "" },
+        { "%print 1 + \\", CELL_INCOMPLETE, "" },
+        { "%print \"abc", CELL_INCOMPLETE, "" },
+        { "%echo it's (", CELL_COMPLETE, "" },
+        { "__global__ void k() {", CELL_INCOMPLETE, "    " },
+        { "__global__ void k() {\n    if (x) {", CELL_INCOMPLETE, "        " },
+        { "__global__ void k() {\n    int i = 0;", CELL_INCOMPLETE, "    " },
+        { "__global__ void k() { }", CELL_COMPLETE, "" },
+        { "__global__ void k()", CELL_INCOMPLETE, "" },
+        { "/* open", CELL_INCOMPLETE, "" },
+        { "#define A \\", CELL_INCOMPLETE, "" },
+        { "#define BEGIN {", CELL_COMPLETE, "" },
+        { "int a = );", CELL_INVALID, "" },
+        { "%print 12abc", CELL_INVALID, "" },
+        { "%print 1\n%%for i in [1]", CELL_INVALID, "" },
+    };
+    struct harness *h = *state;
+    char indent[64];
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum completeness is = session_is_complete(h->session, bytes_of(cases[i].code), indent);
+
+        if (is != cases[i].is || strcmp(indent, cases[i].indent) != 0)
+            print_message("%s\n", cases[i].code);
+        assert_int_equal(is, cases[i].is);
+        assert_string_equal(indent, cases[i].indent);
+    }
+}
+
+static void inspect(struct harness *h, const char *marked, char *out, size_t size)
+{
+    const char *bar = strchr(marked, '|');
+    size_t cursor = (size_t)(bar - marked);
+    char code[300];
+    struct err err = { 0 };
+    json_t *data = NULL;
+
+    snprintf(code, sizeof(code), "%.*s%s", (int)cursor, marked, bar + 1);
+    assert_int_equal(session_inspect(h->session, bytes_of(code), cursor, 0, &data, &err), 0);
+    snprintf(out, size, "%s", data ? json_string_value(json_object_get(data, "text/plain")) : "");
+    json_decref(data);
+}
+
+static void shift_tab_explains_the_word_under_the_cursor(void **state)
+{
+    static const struct {
+        const char *code, *part;
+    } cases[] = {
+        { "%pri|nt 1", "writes values to stdout" },
+        { "%print siz|es", "[1, 2]" },
+        { "%print sqr|t(4)", "square root" },
+        { "%print 1|", "writes values to stdout" },
+        { "__syncthr|eads();", "waits for all threads" },
+        { "warp|", "32 threads" },
+        { "%let occu|pancy = 3", "Active warps" },
+    };
+    struct harness *h = *state;
+    char text[4000];
+
+    assert_prints(h, "sizes = [1,2]", "");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        inspect(h, cases[i].code, text, sizeof(text));
+        if (!strstr(text, cases[i].part))
+            print_message("%s\n%s\n", cases[i].code, text);
+        assert_non_null(strstr(text, cases[i].part));
+    }
+    inspect(h, "int qqq|;", text, sizeof(text));
+    assert_string_equal(text, "");
+}
+
+static void an_expression_on_the_side_has_a_text(void **state)
+{
+    struct harness *h = *state;
+    struct err err = { 0 };
+    json_t *data;
+
+    assert_prints(h, "n = 20", "");
+    assert_int_equal(session_evaluate(h->session, bytes_of("n * 2 + 2"), &data, &err), 0);
+    assert_string_equal(json_string_value(json_object_get(data, "text/plain")), "42");
+    json_decref(data);
+    assert_int_equal(session_evaluate(h->session, bytes_of("nn"), &data, &err), -1);
+    assert_string_equal(err_spelling(err.name), "NameError");
+    err_done(&err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(tab_offers_what_may_stand_there, harness_set_up,
+                                        harness_tear_down),
+        cmocka_unit_test_setup_teardown(a_cell_is_complete_incomplete_or_invalid, harness_set_up,
+                                        harness_tear_down),
+        cmocka_unit_test_setup_teardown(shift_tab_explains_the_word_under_the_cursor,
+                                        harness_set_up, harness_tear_down),
+        cmocka_unit_test_setup_teardown(an_expression_on_the_side_has_a_text, harness_set_up,
+                                        harness_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("complete", tests, NULL, NULL);
+}
