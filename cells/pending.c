@@ -1,56 +1,16 @@
 /*
- * Until cells/workers.c and cells/cuda.c are pushed: a session without child
- * processes, so that the other rooms can link. Goes with their first push.
+ * Until cells/cuda.c is pushed: a session without a compiler, so that the other
+ * rooms can link. Goes with its first push.
  */
 #include "cells/cuda.h"
-#include "cells/workers.h"
 
 #include <stdlib.h>
 
 #define UNTIL_THEN __attribute__((weak))
 
-struct workers {
-    int stop_fd;
-};
 struct cuda {
     int count;
 };
-
-UNTIL_THEN struct workers *workers_new(const char *self, int stop_fd)
-{
-    struct workers *w = calloc(1, sizeof(*w));
-
-    (void)self;
-    if (w)
-        w->stop_fd = stop_fd;
-    return w;
-}
-
-UNTIL_THEN void workers_free(struct workers **workers)
-{
-    free(*workers);
-    *workers = NULL;
-}
-
-UNTIL_THEN void workers_reap(struct workers *workers)
-{
-    (void)workers;
-}
-
-UNTIL_THEN bool workers_gpu_present(struct workers *workers)
-{
-    (void)workers;
-    return false;
-}
-
-UNTIL_THEN int workers_gpu_info(struct workers *workers, int index, const struct gpu_info **out,
-                                struct err *err)
-{
-    (void)workers;
-    (void)index;
-    *out = NULL;
-    return err_set(err, ERR_DeviceError, "no GPU worker in this build");
-}
 
 UNTIL_THEN struct cuda *cuda_new(void)
 {
