@@ -115,9 +115,7 @@ if [ -n "$toolkit" ]; then
     say "CUDA Toolkit: $toolkit"
 else
     install_wheels scripts/requirements-cuda.txt
-    # One place to look, whatever the version of Python.
-    ln -sfn "$(cd .venv && ls -d lib/python3*/site-packages/nvidia/cu13)" .venv/cuda
-    say "CUDA compiler: .venv/cuda"
+    say "CUDA compiler: the wheels in .venv"
 fi
 
 install_wheels scripts/requirements-lab.txt
