@@ -20,7 +20,7 @@ UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/u
 FUZZ     := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH    := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
 SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g -fno-omit-frame-pointer \
-              -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc"
+              -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc -Wno-format-truncation"
 
 all: $(BUILD)/warpbook                ## build the kernel
 

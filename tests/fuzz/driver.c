@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 enum {
-    MAX_INPUT = 1 << 16,
-    MAX_CORPUS = 4096,
+    INPUT_BYTES = 1 << 16,
+    CORPUS_INPUTS = 4096,
     HANG_S = 10, /* an input that takes longer is a finding */
 };
 
@@ -33,10 +33,10 @@ struct input {
 /* The bytes of an input in hand, as they lie in the file that survives. */
 struct last_input {
     uint32_t size;
-    uint8_t data[MAX_INPUT];
+    uint8_t data[INPUT_BYTES];
 };
 
-static struct input corpus[MAX_CORPUS];
+static struct input corpus[CORPUS_INPUTS];
 static size_t corpus_count;
 static uint8_t seen[COVERAGE_SLOTS]; /* highest bucket of counts that a place had */
 static uint64_t random_state;
@@ -59,7 +59,7 @@ static void corpus_add(const uint8_t *data, size_t size)
 {
     uint8_t *copy;
 
-    if (corpus_count == MAX_CORPUS)
+    if (corpus_count == CORPUS_INPUTS)
         return;
     copy = malloc(size ? size : 1);
     if (!copy)
@@ -71,7 +71,7 @@ static void corpus_add(const uint8_t *data, size_t size)
 
 static void corpus_read(const char *path)
 {
-    static uint8_t data[MAX_INPUT];
+    static uint8_t data[INPUT_BYTES];
     FILE *f = fopen(path, "rb");
     size_t n;
 
@@ -132,7 +132,7 @@ static bool is_news(const uint8_t *data, size_t size)
 
 static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece, size_t n)
 {
-    if (size + n > MAX_INPUT)
+    if (size + n > INPUT_BYTES)
         return size;
     memmove(data + at + n, data + at, size - at);
     memcpy(data + at, piece, n);
@@ -252,7 +252,7 @@ static int run_again(const char *path)
         die(path);
     n = fread(&last, 1, sizeof(last), f);
     fclose(f);
-    if (n == sizeof(last) && last.size <= MAX_INPUT)
+    if (n == sizeof(last) && last.size <= INPUT_BYTES)
         is_news(last.data, last.size);
     else
         is_news((const uint8_t *)&last, n);
