@@ -15,23 +15,25 @@ static const char *alignment(enum view_align align)
     return align == VIEW_LEFT ? LEFT : RIGHT;
 }
 
-/* Escaped, with '\n' as a line break. */
+/* Escaped; '\n' breaks the line, and blanks that stand together stay apart. */
 static void put_text(struct buf *out, const char *text)
 {
-    while (text && *text) {
-        size_t size = strcspn(text, "\n");
-        struct buf line = { 0 };
+    struct buf plain = { 0 };
 
-        buf_put(&line, text, size);
-        text_put_xml(out, buf_text(&line));
-        out->is_failed |= line.is_failed;
-        buf_done(&line);
-        text += size;
-        if (*text == '\n') {
-            buf_puts(out, "<br>");
-            text++;
+    for (; text && *text; text++) {
+        if (*text == ' ' && text[1] == ' ')
+            buf_puts(&plain, "\xC2\xA0");
+        else if (*text != '\n')
+            buf_putc(&plain, *text);
+        if (*text == '\n' || !text[1]) {
+            text_put_xml(out, buf_text(&plain));
+            buf_cut(&plain, 0);
         }
+        if (*text == '\n')
+            buf_puts(out, "<br>");
     }
+    out->is_failed |= plain.is_failed;
+    buf_done(&plain);
 }
 
 static void put_head(struct buf *out, const struct view_table *table)

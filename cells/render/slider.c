@@ -2,7 +2,8 @@
  * A form of its own scopes the radio buttons, so that two copies of one slider
  * in a notebook do not disturb each other and no id is needed; method=dialog
  * makes the form one that goes nowhere. Pictures are <img>: a sanitizer keeps
- * those and removes inline SVG. `hidden` hides where the style is gone.
+ * those and removes inline SVG. It keeps an inline display:none too (and drops
+ * `hidden`), so where the <style> is gone only the first frame is left.
  */
 #include "cells/render/slider.h"
 
@@ -52,21 +53,22 @@ static void put_style(struct buf *out, size_t n)
 {
     size_t i;
 
-    buf_puts(out,
-             "<style>\n"
-             ".wb-slider input{appearance:none;-webkit-appearance:none;display:inline-block;"
-             "width:auto;height:auto;min-width:2.4em;margin:0 2px 4px 0;padding:2px 6px;"
-             "box-sizing:border-box;border:1px solid #8795a3;border-radius:4px;background:none;"
-             "color:inherit;font:inherit;font-size:13px;text-align:center;cursor:pointer}\n"
-             ".wb-slider input::before{content:attr(value)}\n"
-             ".wb-slider input:hover{border-color:#0072b2}\n"
-             ".wb-slider input:checked{background:#0072b2;border-color:#0072b2;color:#fff}\n"
-             ".wb-slider input:focus-visible{outline:2px solid #d55e00;outline-offset:1px}\n"
-             ".wb-slider .wb-note,.wb-slider .wb-frames>div{display:none}\n");
+    buf_puts(
+        out,
+        "<style>\n"
+        ".wb-slider input{appearance:none;-webkit-appearance:none;display:inline-block!important;"
+        "width:auto;height:auto;min-width:2.4em;margin:0 2px 4px 0;padding:2px 6px;"
+        "box-sizing:border-box;border:1px solid #8795a3;border-radius:4px;background:none;"
+        "color:inherit;font:inherit;font-size:13px;text-align:center;cursor:pointer}\n"
+        ".wb-slider input::before{content:attr(value)}\n"
+        ".wb-slider input:hover{border-color:#0072b2}\n"
+        ".wb-slider input:checked{background:#0072b2;border-color:#0072b2;color:#fff}\n"
+        ".wb-slider input:focus-visible{outline:2px solid #d55e00;outline-offset:1px}\n"
+        ".wb-slider .wb-note,.wb-slider .wb-frames>div{display:none}\n");
     for (i = 1; i <= n; i++)
         buf_printf(out, "%s.wb-slider input:nth-of-type(%zu):checked~.wb-frames>div:nth-child(%zu)",
                    i > 1 ? ",\n" : "", i, i);
-    buf_puts(out, "{display:block}\n</style>\n");
+    buf_puts(out, "{display:block!important}\n</style>\n");
 }
 
 /* "5" of "warps=5": the key stands in front of the row already. */
@@ -87,7 +89,7 @@ static void put_buttons(struct buf *out, const struct figure *figure, size_t n)
         text_put_xml(out, short_label(frame));
         buf_puts(out, "\" title=\"");
         text_put_xml(out, frame->label ? frame->label : "");
-        buf_printf(out, "\"%s hidden>\n", i ? "" : " checked");
+        buf_printf(out, "\"%s style=\"display:none\">\n", i ? "" : " checked");
     }
 }
 
@@ -96,7 +98,8 @@ static void put_frame(struct buf *out, const struct figure *figure, bool is_firs
     struct buf svg = { 0 };
 
     svg_put_figure(&svg, figure, limit);
-    buf_printf(out, "<div%s><img style=\"max-width:100%%\" alt=\"", is_first ? "" : " hidden");
+    buf_printf(out, "<div%s><img style=\"max-width:100%%\" alt=\"",
+               is_first ? "" : " style=\"display:none\"");
     text_put_xml(out, figure->conclusion);
     buf_puts(out, "\" src=\"data:image/svg+xml;base64,");
     put_base64(out, buf_text(&svg), svg.size);

@@ -111,6 +111,17 @@ static void html_has_no_colour_script_style_element_or_id(void **state)
     result_release(&result);
 }
 
+static void blanks_that_stand_together_stay_apart(void **state)
+{
+    struct result *result = sample("regs=42  defaults: block=256\nline two");
+    char *html = view_html(result);
+
+    (void)state;
+    assert_non_null(strstr(html, "regs=42\xC2\xA0 defaults: block=256<br>line two</p>"));
+    free(html);
+    result_release(&result);
+}
+
 static void empty_views_and_large_tables_are_well_formed(void **state)
 {
     static const struct view_column columns[] = { { "warps", VIEW_RIGHT } };
@@ -163,7 +174,7 @@ static void a_slider_shows_its_first_frame_without_style_or_script(void **state)
     assert_null(strstr(html, "<script"));
     assert_null(strstr(html, "<svg"));
     assert_int_equal(markup_count(html, "<img"), 12);
-    assert_int_equal(markup_count(html, "<div hidden><img"), 11);
+    assert_int_equal(markup_count(html, "<div style=\"display:none\"><img"), 11);
     assert_int_equal(markup_count(html, "type=\"radio\""), 12);
     assert_int_equal(markup_count(html, " checked "), 1);
     assert_int_equal(markup_count(html, "value=\"5\""), 12);
@@ -257,6 +268,7 @@ int main(void)
         cmocka_unit_test(order_and_roles_are_those_of_the_text),
         cmocka_unit_test(hostile_labels_stay_text),
         cmocka_unit_test(html_has_no_colour_script_style_element_or_id),
+        cmocka_unit_test(blanks_that_stand_together_stay_apart),
         cmocka_unit_test(empty_views_and_large_tables_are_well_formed),
         cmocka_unit_test(a_slider_shows_its_first_frame_without_style_or_script),
         cmocka_unit_test(hostile_frames_stay_text),
