@@ -16,6 +16,7 @@ const struct magic *const MAGICS[] = {
     &MAGIC_LET,
     &MAGIC_PRINT,
     &MAGIC_ECHO,
+    &MAGIC_DOCTOR,
 };
 const size_t MAGIC_COUNT = COUNT(MAGICS);
 

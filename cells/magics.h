@@ -10,5 +10,6 @@
 extern const struct magic MAGIC_LET;
 extern const struct magic MAGIC_PRINT;
 extern const struct magic MAGIC_ECHO;
+extern const struct magic MAGIC_DOCTOR;
 
 #endif

@@ -1,10 +1,12 @@
 /*
  * The command line: one row a subcommand. Everything else is in the rooms.
  */
+#include "cells/doctor.h"
 #include "cells/notebook.h"
 #include "cells/script.h"
 #include "jupyter-kernel/install.h"
 #include "jupyter-kernel/kernel.h"
+#include "kernels/child.h"
 #include "model/base/base.h"
 #include "model/base/version.h"
 
@@ -22,6 +24,8 @@ static const struct command COMMANDS[] = {
     { "install", install_main, "write the kernelspec", INSTALL_HELP },
     { "cell", script_main, "run cells from a file", SCRIPT_HELP },
     { "run", notebook_main, "run a notebook", NOTEBOOK_HELP },
+    { "doctor", doctor_main, "what is installed, and what is missing", DOCTOR_HELP },
+    { "child", child_main, NULL, NULL },
 };
 
 static void print_help(FILE *to)
