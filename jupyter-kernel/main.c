@@ -6,7 +6,6 @@
 #include "cells/script.h"
 #include "jupyter-kernel/install.h"
 #include "jupyter-kernel/kernel.h"
-#include "kernels/child.h"
 #include "model/base/base.h"
 #include "model/base/version.h"
 
@@ -25,7 +24,6 @@ static const struct command COMMANDS[] = {
     { "cell", script_main, "run cells from a file", SCRIPT_HELP },
     { "run", notebook_main, "run a notebook", NOTEBOOK_HELP },
     { "doctor", doctor_main, "what is installed, and what is missing", DOCTOR_HELP },
-    { "child", child_main, NULL, NULL },
 };
 
 static void print_help(FILE *to)
