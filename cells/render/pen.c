@@ -109,17 +109,25 @@ static void put_text_element(struct buf *out, int x, int y, const char *attribut
     buf_printf(out, "\" font-size=\"%d\"%s%s>", (int)size, anchors[anchor], attributes);
 }
 
+static const char *look_attributes(enum text_look look)
+{
+    switch (look) {
+    case LOOK_MUTED:
+        return " fill=\"" COLOUR_MUTED "\"";
+    case LOOK_STRONG:
+    case LOOK_HALO:
+        return " font-weight=\"600\"";
+    case LOOK_LIGHT:
+        return " fill=\"#ffffff\"";
+    case LOOK_PLAIN:
+        break;
+    }
+    return "";
+}
+
 void pen_text(struct drawing *d, int x, int y, enum text_anchor anchor, enum text_size size,
               enum text_look look, int room, const char *text)
 {
-    static const char *const looks[] = {
-        [LOOK_PLAIN] = "",
-        [LOOK_MUTED] = " fill=\"" COLOUR_MUTED "\"",
-        [LOOK_STRONG] = " font-weight=\"600\"",
-        [LOOK_HALO] = " font-weight=\"600\"",
-        [LOOK_LIGHT] = " fill=\"#ffffff\"",
-    };
-
     if (!text || !*text)
         return;
     if (look == LOOK_HALO) {
@@ -130,7 +138,7 @@ void pen_text(struct drawing *d, int x, int y, enum text_anchor anchor, enum tex
         put_clipped(&d->body, size, look, room, text);
         buf_puts(&d->body, "</text>\n");
     }
-    put_text_element(&d->body, x, y, looks[look], anchor, size);
+    put_text_element(&d->body, x, y, look_attributes(look), anchor, size);
     put_clipped(&d->body, size, look, room, text);
     buf_puts(&d->body, "</text>\n");
 }

@@ -18,6 +18,7 @@ enum {
     MOST_PANELS = 24,
     MOST_COARSE = 9,
     LINE = 17 * PX,
+    MOST_LINES = 3, /* of the conclusion */
 };
 
 static const char FONT[] = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,"
@@ -74,57 +75,59 @@ static void draw_panel(struct drawing *d, const struct panel *panel, struct box 
     }
 }
 
-/* Curve panels that follow each other share rows of up to three; others have their own row. */
-static size_t side_by_side(const struct panel *panel)
+/* Panels of the same kind that follow each other, from here on. */
+static size_t run_length(const struct panel *panel)
 {
+    const struct panel *p;
     size_t n = 0;
 
-    if (panel->kind != PANEL_LINES)
-        return 1;
-    for (; panel && panel->kind == PANEL_LINES; panel = panel->next)
+    for (p = panel; p && p->kind == panel->kind; p = p->next)
         n++;
-    if (n == 4)
-        return 2;
-    return n < MOST_SIDE_BY_SIDE ? n : MOST_SIDE_BY_SIDE;
+    return n;
 }
 
-/* Draws n panels in one row; returns its height. */
-static int draw_row(struct drawing *d, const struct panel *panel, size_t n, int y)
+/* Curve panels stand side by side, up to three a row and four as two by two. */
+static size_t columns_of(const struct panel *panel, size_t run)
 {
-    int inner = CARD_WIDTH - 2 * MARGIN;
-    int width = (inner - ((int)n - 1) * GUTTER) / (int)n, height = 0;
+    if (panel->kind != PANEL_LINES)
+        return 1;
+    if (run == 4)
+        return 2;
+    return run < MOST_SIDE_BY_SIDE ? run : MOST_SIDE_BY_SIDE;
+}
+
+/* Draws n panels into a row that has room for `columns`; returns its height. */
+static int draw_row(struct drawing *d, const struct panel *panel, size_t n, size_t columns, int y)
+{
+    int inner = CARD_WIDTH - 2 * MARGIN, step = (inner + GUTTER) / (int)(columns ? columns : 1);
+    int width = step - GUTTER, height = 0, h;
     const struct panel *p;
     size_t i;
 
     for (i = 0, p = panel; i < n; i++, p = p->next) {
-        int h = panel_height(p, width);
-
+        h = panel_height(p, width);
         height = h > height ? h : height;
     }
     for (i = 0, p = panel; i < n; i++, p = p->next)
-        draw_panel(d, p, (struct box){ MARGIN + (int)i * (width + GUTTER), y, width, height });
+        draw_panel(d, p, (struct box){ MARGIN + (int)i * step, y, width, height });
     return height;
 }
 
 static int draw_panels(struct drawing *d, const struct figure *figure, int y)
 {
     const struct panel *panel = figure->first;
-    size_t drawn = 0, left = 0, n = 0, i;
+    size_t drawn = 0, run = 0, columns = 1, n;
 
     while (panel && drawn < MOST_PANELS) {
-        /* A row that was begun keeps its width, so that its curves can be compared. */
-        if (!left) {
-            n = side_by_side(panel);
-            for (const struct panel *p = panel; p && p->kind == panel->kind; p = p->next)
-                left++;
+        if (!run) {
+            run = run_length(panel);
+            columns = columns_of(panel, run);
         }
-        if (panel->kind != PANEL_LINES)
-            left = 1;
-        i = n < left ? n : left;
-        y += draw_row(d, panel, i, y) + GUTTER;
-        left -= i;
-        drawn += i;
-        while (i--)
+        n = run < columns ? run : columns;
+        y += draw_row(d, panel, n, columns, y) + GUTTER;
+        run -= n;
+        drawn += n;
+        while (n--)
             panel = panel->next;
     }
     if (panel)
@@ -132,30 +135,40 @@ static int draw_panels(struct drawing *d, const struct figure *figure, int y)
     return y - GUTTER;
 }
 
-/* Words in lines of at most `room`; returns the base line below the last one. */
+/* The bytes of text[0..size) that fit into `room`, whole words; at least one word. */
+static size_t fitting_words(const char *text, size_t size, int room)
+{
+    struct buf line = { 0 };
+    size_t taken = 0, end = 0;
+
+    while (end < size) {
+        end += strspn(text + end, " ");
+        end += strcspn(text + end, " \n");
+        end = end < size ? end : size;
+        buf_cut(&line, 0);
+        buf_put(&line, text, end);
+        if (taken && pen_text_width(SIZE_NORMAL, LOOK_MUTED, buf_text(&line)) > room)
+            break;
+        taken = end;
+    }
+    buf_done(&line);
+    return taken;
+}
+
+/* The conclusion under the title; returns the base line below it. */
 static int draw_words(struct drawing *d, int y, int room, const char *text, size_t size)
 {
-    size_t at = 0;
+    size_t at = 0, lines = 0;
 
-    while (at < size) {
+    while (at < size && lines++ < MOST_LINES) {
         struct buf line = { 0 };
-        size_t end = at, next;
+        size_t n = lines < MOST_LINES ? fitting_words(text + at, size - at, room) : size - at;
 
-        for (next = at; next < size; next = end) {
-            end = next + strspn(text + next, " ");
-            end += strcspn(text + end, " \n");
-            end = end < size ? end : size;
-            buf_cut(&line, 0);
-            buf_put(&line, text + at, end - at);
-            if (next > at && pen_text_width(SIZE_NORMAL, LOOK_MUTED, buf_text(&line)) > room)
-                break;
-        }
-        buf_cut(&line, 0);
-        buf_put(&line, text + at, (next < size ? next : size) - at);
+        buf_put(&line, text + at, n);
         pen_text(d, MARGIN, y, ANCHOR_START, SIZE_NORMAL, LOOK_MUTED, room, buf_text(&line));
         d->body.is_failed |= line.is_failed;
         buf_done(&line);
-        at = next < size ? next + strspn(text + next, " ") : size;
+        at += n + strspn(text + at + n, " ");
         y += LINE;
     }
     return y;

@@ -123,7 +123,7 @@ static int cycle_x(const struct track *t, size_t cycle)
 static uint8_t main_state(const struct track *t, const struct figure_row *row, size_t cycle)
 {
     size_t counts[MOST_STATES + 1] = { 0 }, end = cycle + t->merged;
-    uint8_t best = MOST_STATES, i;
+    size_t best = MOST_STATES, i;
 
     if (t->merged == 1)
         return state_at(t->gantt, row, cycle);
@@ -132,7 +132,7 @@ static uint8_t main_state(const struct track *t, const struct figure_row *row, s
     for (i = 0; i < MOST_STATES; i++)
         if (counts[i] > counts[best])
             best = i;
-    return best;
+    return (uint8_t)best;
 }
 
 static void put_run(struct buf *path, int x, int y, int width, int height)

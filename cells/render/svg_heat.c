@@ -164,16 +164,21 @@ static int names_room(const struct figure_heat *heat)
     return room < MOST_Y_NAME ? room : MOST_Y_NAME;
 }
 
+/* Where part `i` of `count` equal parts of a length begins. */
+static int part_of(int length, size_t i, size_t count)
+{
+    return count ? (int)((int64_t)length * (int64_t)i / (int64_t)count) : 0;
+}
+
 static int column_x(const struct figure_heat *heat, const struct box *map, size_t x)
 {
-    return map->x + (int)((int64_t)map->width * (int64_t)x / (int64_t)heat->x_count);
+    return map->x + part_of(map->width, x, heat->x_count);
 }
 
 /* The first row stands at the bottom, as on every axis. */
 static int row_y(const struct figure_heat *heat, const struct box *map, size_t y)
 {
-    return map->y + map->height -
-           (int)((int64_t)map->height * (int64_t)(y + 1) / (int64_t)heat->y_count);
+    return map->y + map->height - part_of(map->height, y + 1, heat->y_count);
 }
 
 static struct box cell_box(const struct figure_heat *heat, const struct box *map, size_t x,

@@ -95,9 +95,8 @@ static size_t line_columns(const struct layout *l, size_t from, size_t to)
 static void shrink(struct layout *l)
 {
     const struct view_table *t = l->table;
-    size_t total;
 
-    while ((total = line_columns(l, 1, t->column_count)) > TEXT_COLUMNS) {
+    while (line_columns(l, 1, t->column_count) > TEXT_COLUMNS) {
         size_t widest = t->column_count, c;
 
         for (c = 0; c < t->column_count; c++)
