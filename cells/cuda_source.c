@@ -534,6 +534,7 @@ int cuda_split(struct arena *arena, struct bytes source, int first_line, int cel
         item->line = p.line;
         item->column = (int)(t.text.data - p.line_start) + 1;
         item->cell = cell;
+        item->arena = arena;
         rc = t.kind == TOKEN_DIRECTIVE ? read_directive(arena, &s, t, item, err)
                                        : read_declaration(arena, &s, t, item, err);
         if (rc < 0)
@@ -673,6 +674,14 @@ static bool is_same_include(const struct cuda_items *items, size_t i)
                 0)
             return true;
     return false;
+}
+
+size_t cuda_include_at(const struct cuda_items *items, int line)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (items->list[i].kind == ITEM_INCLUDE && !is_same_include(items, i) && --line == 0)
+            return i;
+    return items->count;
 }
 
 /* Without #line, at which precompiled headers end, and each once. */

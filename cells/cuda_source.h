@@ -34,6 +34,7 @@ struct cuda_item {
     struct bytes text;                 /* exactly as in the cell */
     int line, column;                  /* of its first byte in the cell, 1-based */
     int cell;                          /* the n of In[n] */
+    struct arena *arena;               /* that holds the texts below: one a segment */
     const char *names[ITEM_MAX_NAMES]; /* that it defines; arena's */
     size_t name_count;
     const char *head;   /* one line: a function's up to its body; arena's */
@@ -63,6 +64,12 @@ bool cuda_uses(struct bytes text, const char *name);
  */
 int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf *out,
                  struct err *err) MUST_CHECK;
+
+/*
+ * The include that stands on a line of a composed text, where they have no #line of their own:
+ * its index; items->count when there is none.
+ */
+size_t cuda_include_at(const struct cuda_items *items, int line);
 
 /* The plain name in a linked one: "_Z5saxpyifPKfPf" is "saxpy". Writes at most capacity bytes. */
 void cuda_plain_name(const char *symbol, char *out, size_t capacity);
