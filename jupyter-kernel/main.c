@@ -6,6 +6,7 @@
 #include "cells/script.h"
 #include "jupyter-kernel/install.h"
 #include "jupyter-kernel/kernel.h"
+#include "kernels/child.h"
 #include "model/base/base.h"
 #include "model/base/version.h"
 
@@ -23,6 +24,7 @@ static const struct command COMMANDS[] = {
     { "install", install_main, "write the kernelspec", INSTALL_HELP },
     { "cell", script_main, "run cells from a file", SCRIPT_HELP },
     { "run", notebook_main, "run a notebook", NOTEBOOK_HELP },
+    { "child", child_main, NULL, NULL },
     { "doctor", doctor_main, "what is installed, and what is missing", DOCTOR_HELP },
 };
 

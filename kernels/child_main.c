@@ -5,7 +5,6 @@
 #include "kernels/child.h"
 #include "kernels/compiler.h"
 #include "kernels/gpu.h"
-#include "kernels/model_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,6 @@
 
 static child_serve_fn *const SERVE[CHILD_KINDS] = {
     [CHILD_COMPILER] = compiler_serve,
-    [CHILD_MODEL] = model_worker_serve,
     [CHILD_GPU] = gpu_serve,
 };
 
