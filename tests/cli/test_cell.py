@@ -1,0 +1,83 @@
+"""`warpbook cell`: formats, separation of cells, exit status."""
+import json
+import subprocess
+
+import nbformat
+import pytest
+
+SCRIPT = """n = 5
+%print "n is", n
+%%
+%print nobody
+%%
+%echo still here
+"""
+
+
+def run(warpbook, *arguments, text=SCRIPT):
+    return subprocess.run([warpbook, "cell", *arguments], input=text.encode(), capture_output=True,
+                          timeout=60, check=False)
+
+
+def test_text_is_what_a_terminal_shows_and_errors_go_to_stderr(warpbook):
+    done = run(warpbook, "-")
+    assert done.returncode == 1
+    assert done.stdout.decode() == "n is 5\nstill here\n"
+    assert done.stderr.decode().startswith("NameError: ")
+
+
+def test_json_is_one_line_a_cell_with_nbformat_outputs(warpbook):
+    done = run(warpbook, "-", "--format", "json")
+    cells = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [cell["status"] for cell in cells] == ["ok", "error", "ok"]
+    assert cells[0]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": "n is 5\n"}]
+    notebook = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_code_cell("", outputs=cell["outputs"]) for cell in cells])
+    nbformat.validate(nbformat.from_dict(notebook))
+    assert done.returncode == 1
+
+
+def test_html_is_a_page_that_needs_nothing_else(warpbook):
+    page = run(warpbook, "-", "--format", "html", text="%echo a < b & c").stdout.decode()
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")
+    assert "a &lt; b &amp; c" in page
+    assert "<script" not in page and "http" not in page
+
+
+def test_status_is_0_when_every_cell_passed(warpbook):
+    assert run(warpbook, "-", text="%echo a").returncode == 0
+    assert run(warpbook, "-", text="").returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["a", "b"], ["-", "--format", "xml"], ["-", "--nonsense"], ["no/such/file"],
+    ["-", "--device", "no such card"]])
+def test_a_wrong_command_line_is_2_and_says_why(warpbook, arguments):
+    done = run(warpbook, *arguments)
+    assert done.returncode == 2
+    assert done.stderr
+
+
+@pytest.mark.parametrize("text", [
+    "\0\0\0", "%", "%%", "%print \"", "\xff" * 1000, "%echo " + "x" * 1_000_000, "{" * 100_000,
+    "%print " + "(" * 100_000])
+def test_hostile_cells_cost_their_cell_only(warpbook, text):
+    done = run(warpbook, "-", "--format", "json", text=text + "\n%%\n%echo alive\n")
+    assert done.returncode in (0, 1)
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["outputs"][0]["text"] == "alive\n"
+
+
+def test_every_command_has_help(warpbook):
+    for command in ("kernel", "install", "cell", "run", "doctor"):
+        done = subprocess.run([warpbook, command, "--help"], capture_output=True, timeout=30,
+                              check=False)
+        assert done.returncode == 0 and done.stdout.startswith(b"usage: warpbook " +
+                                                               command.encode())
+
+
+def test_doctor_says_what_is_here(warpbook):
+    done = subprocess.run([warpbook, "doctor"], capture_output=True, timeout=60, check=False)
+    assert done.returncode in (0, 1)
+    assert done.stdout.decode().splitlines()[0].startswith(("Ready", "Not ready"))
+    assert "compiler" in done.stdout.decode()

@@ -1,0 +1,36 @@
+"""Rules that every file of the project keeps."""
+import os
+import re
+import subprocess
+
+
+def test_no_room_includes_what_it_must_not(root):
+    done = subprocess.run(["scripts/arrows.sh"], cwd=root, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_no_file_holds_unfinished_work_or_paths_of_a_machine(root):
+    done = subprocess.run(["scripts/words.sh"], cwd=root, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_the_makefile_is_about_a_page_and_helps(root):
+    with open(os.path.join(root, "Makefile"), encoding="utf-8") as file:
+        assert len(file.readlines()) < 130
+    text = subprocess.run(["make", "help"], cwd=root, capture_output=True, check=True).stdout
+    for target in (b"lab", b"demo", b"test", b"test-long", b"bench", b"fuzz", b"asan", b"lint"):
+        assert re.search(rb"^" + target + rb"\s", text, re.M)
+
+
+def test_every_error_name_is_in_the_docs(root):
+    with open(os.path.join(root, "model/base/err.h"), encoding="utf-8") as file:
+        names = set(re.findall(r"X\((\w+)\)", file.read())) - {"name", "BadMessage"}
+    with open(os.path.join(root, "docs/errors.md"), encoding="utf-8") as file:
+        assert names == set(re.findall(r"^\| (\w+) \|", file.read(), re.M)) - {"name"}
+
+
+def test_setting_up_again_finds_everything_in_place(root):
+    done = subprocess.run(["scripts/setup.sh", "test"], cwd=root, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert b"apt-get" not in done.stdout and b"pip install" not in done.stdout
