@@ -6,6 +6,7 @@
  */
 #include "cells/cell.h"
 
+#include "cells/check.h"
 #include "cells/expr.h"
 #include "cells/segment.h"
 
@@ -439,6 +440,60 @@ int cell_run_lines(struct cell *cell, struct source source, struct err *err)
         if (!found)
             return 0;
         if (run_segment(cell, &segment, err) < 0)
+            return -1;
+    }
+}
+
+int cell_run_body(struct cell *cell, struct source source, struct err *err)
+{
+    struct cell inner = *cell;
+    int rc;
+
+    if (++inner.depth > MAX_NESTED)
+        return err_set(err, ERR_UsageError, "cell magics nest at most %d deep", MAX_NESTED);
+    inner.arena = arena_new(CELL_MEMORY_LIMIT);
+    if (!inner.arena)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    cell->session->cell = &inner;
+    rc = cell_run_lines(&inner, source, err);
+    cell->session->cell = cell;
+    arena_free(&inner.arena);
+    return rc;
+}
+
+/* What failed but is no check: later checks show what it cost. */
+static int note_failed_line(struct cell *cell, const struct segment *segment, struct err *err)
+{
+    struct bytes line = segment->text.text;
+    struct err add = { 0 };
+    const char *label, *remark;
+
+    if (err->name == ERR_Interrupted || err->name == ERR_ResourceError)
+        return -1;
+    label = text_show(cell->arena, line, 40);
+    remark = arena_printf(cell->arena, "%s: %s", err_spelling(err->name), err->text);
+    err_done(err);
+    if (grading_add(cell->grading, label, 0, 0, remark ? remark : "", &add) == 0)
+        return 0;
+    *err = add;
+    return -1;
+}
+
+int cell_run_graded(struct cell *cell, struct source source, struct err *err)
+{
+    struct segmenter segmenter;
+    struct segment segment;
+    bool found;
+
+    if (segmenter_init(&segmenter, source, cell->arena, err) < 0)
+        return -1;
+    for (;;) {
+        if (session_check_stop(cell->session, err) < 0 ||
+            segmenter_next(&segmenter, &segment, &found, err) < 0)
+            return -1;
+        if (!found)
+            return 0;
+        if (run_segment(cell, &segment, err) < 0 && note_failed_line(cell, &segment, err) < 0)
             return -1;
     }
 }

@@ -292,7 +292,10 @@ int help_page(struct session *session, struct sink *sink, const char *name, stru
         rc = nothing_known(session, name, err);
     if (rc == 0 && text.is_failed)
         rc = err_set(err, ERR_ResourceError, "out of memory");
-    if (rc == 0 && sink && sink->payload) {
+    if (rc == 0 && sink && !sink->payload) {
+        /* No pager here: a terminal, a headless run. */
+        sink_write(sink, STREAM_STDOUT, buf_text(&text), text.size);
+    } else if (rc == 0 && sink) {
         payload = json_pack("{s:s, s:i, s:{s:s}}", "source", "page", "start", 0, "data",
                             "text/plain", buf_text(&text));
         if (payload)

@@ -40,6 +40,7 @@ struct grade_row {
 };
 
 struct grading {
+    struct arena *arena; /* of the rows and their texts */
     struct grade_row *rows;
     size_t count, capacity;
 };
@@ -140,6 +141,15 @@ int args_parse(struct session *session, const struct magic *magic, struct lexer 
 
 /* Runs lines that belong to the running cell (the body of %%for) up to the first error. */
 int cell_run_lines(struct cell *cell, struct source source, struct err *err) MUST_CHECK;
+
+/* The same with memory of its own, which ends with the lines: for bodies that repeat. */
+int cell_run_body(struct cell *cell, struct source source, struct err *err) MUST_CHECK;
+
+/*
+ * Runs all lines whatever fails: a line that is no check and fails is a row of cell->grading that
+ * is worth nothing. Fails when interrupted or out of memory only.
+ */
+int cell_run_graded(struct cell *cell, struct source source, struct err *err) MUST_CHECK;
 
 /* Fails with Interrupted when the running cell was interrupted. */
 int session_check_stop(const struct session *session, struct err *err) MUST_CHECK;

@@ -11,12 +11,10 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* In the order of %help: the models, the experiments, the language, the session. */
 const struct magic *const MAGICS[] = {
-    &MAGIC_LET,
-    &MAGIC_PRINT,
-    &MAGIC_ECHO,
-    &MAGIC_DOCTOR,
+#define X(name) &MAGIC_##name,
+    MAGIC_ROWS(X)
+#undef X
 };
 const size_t MAGIC_COUNT = COUNT(MAGICS);
 

@@ -1,15 +1,35 @@
 /*
- * The rows of the table, one a file of cells/magics/. A new magic adds its line
- * here and its row in magics.c.
+ * Which magics there are, in the order of %help: the one list. A new magic is its
+ * file in cells/magics/, with its row MAGIC_NAME, and one line here.
  */
 #ifndef WB_CELLS_MAGICS_H
 #define WB_CELLS_MAGICS_H
 
 #include "cells/magic.h"
 
-extern const struct magic MAGIC_LET;
-extern const struct magic MAGIC_PRINT;
-extern const struct magic MAGIC_ECHO;
-extern const struct magic MAGIC_DOCTOR;
+/* clang-format off */
+#define MAGIC_ROWS(X) \
+    /* the language */ \
+    X(LET) \
+    X(PRINT) \
+    X(CHECK) \
+    X(SCORE) \
+    X(GRADE) \
+    X(FOR) \
+    /* the session */ \
+    X(HELP) \
+    X(WHO) \
+    X(RESET) \
+    X(DOCTOR) \
+    /* the front end */ \
+    X(ECHO) \
+    X(INPUT) \
+    X(SLEEP) \
+    X(CLEAR)
+/* clang-format on */
+
+#define X(name) extern const struct magic MAGIC_##name;
+MAGIC_ROWS(X)
+#undef X
 
 #endif

@@ -1,0 +1,36 @@
+/*
+ * %reset forgets: code is what cells defined in CUDA C, data the variables.
+ */
+#include "cells/internal.h"
+#include "cells/magics.h"
+
+static int run(struct call *call, struct err *err)
+{
+    const char *what = call_text(call, "what");
+
+    (void)err;
+    if (!what || strcmp(what, "code") == 0)
+        cuda_reset(session_cuda(call->session));
+    if (!what || strcmp(what, "data") == 0)
+        session_reset_variables(call->session);
+    return 0;
+}
+
+static const struct param PARAMS[] = {
+    { .name = "what",
+      .type = PARAM_CHOICE,
+      .flags = PARAM_POSITIONAL,
+      .choices = "code data",
+      .help = "only this; without it both" },
+};
+
+const struct magic MAGIC_RESET = {
+    .name = "reset",
+    .flags = MAGIC_SILENT,
+    .summary = "forgets definitions (code), variables (data), or both",
+    .about = "The session's device and the count of cells stay.",
+    .example = "%reset data",
+    .params = PARAMS,
+    .param_count = COUNT(PARAMS),
+    .run = run,
+};
