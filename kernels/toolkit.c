@@ -146,12 +146,33 @@ bool toolkit_find(struct toolkit *out)
     return out->nvrtc[0] != '\0';
 }
 
+/*
+ * NVRTC opens libnvrtc-builtins by its bare name when it first compiles. In a wheel only its own
+ * folder has it, where the linker would not look; once loaded from there, the name is enough.
+ */
+static void open_builtins(const char *nvrtc)
+{
+    char pattern[TOOLKIT_PATH + 32];
+    const char *slash = strrchr(nvrtc, '/');
+    glob_t found;
+
+    if (!slash)
+        return;
+    snprintf(pattern, sizeof(pattern), "%.*s/libnvrtc-builtins.so.*", (int)(slash - nvrtc), nvrtc);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        (void)dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+    globfree(&found);
+}
+
 void *toolkit_open_nvrtc(const struct toolkit *toolkit, char *reason, size_t capacity)
 {
     static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12" };
     void *library = NULL;
     const char *text;
 
+    open_builtins(toolkit->nvrtc);
     if (toolkit->nvrtc[0])
         library = dlopen(toolkit->nvrtc, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; i < COUNT(names) && !toolkit->nvrtc[0] && !library; i++)
