@@ -174,6 +174,9 @@ static int open_channels(struct kernel *kernel, struct err *err)
         is_chosen |= kernel->connection.ports[i] == 0;
     if (channels_open(&kernel->connection, &events, &kernel->channels, err) < 0)
         return -1;
+    /* Now, while nobody can have subscribed yet: a subscriber's first message is its welcome. */
+    post_status(kernel, NULL, "starting");
+    channels_flush(kernel->channels);
     if (kernel->connection.is_registration &&
         registration_report(&kernel->connection, kernel->key, err) < 0)
         return -1;
@@ -199,7 +202,6 @@ static int start(struct kernel *kernel, const struct options *options, struct er
     free(path);
     if (rc < 0 || outputs_new(kernel, &kernel->outputs, err) < 0)
         return -1;
-    post_status(kernel, NULL, "starting");
     watch_parent(kernel);
     return executor_start(kernel, err);
 }
