@@ -163,12 +163,14 @@ static json_t *arg_to_json(const struct arg *arg)
 
 static int set_input(const struct call *call, json_t *fields, struct err *err)
 {
-    json_t *input = json_object();
+    /* What the magic found out by itself (a kernel's registers) it has put there already. */
+    json_t *found = json_object_get(fields, "input"),
+           *input = found ? json_incref(found) : json_object();
 
     for (size_t i = 0; input && i < call->magic->param_count; i++) {
         const struct param *p = &call->magic->params[i];
 
-        if (p->type == PARAM_DEVICE)
+        if (p->type == PARAM_DEVICE || json_object_get(input, p->name))
             continue; /* the field "device" says which one it was */
         if (json_object_set_new(input, p->name, arg_to_json(&call->args[i])) < 0) {
             json_decref(input);

@@ -9,6 +9,8 @@
 
 /* clang-format off */
 #define MAGIC_ROWS(X) \
+    /* the models */ \
+    X(OCCUPANCY) \
     /* the language */ \
     X(LET) \
     X(PRINT) \
