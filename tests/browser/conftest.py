@@ -1,0 +1,218 @@
+"""JupyterLab in headless Chromium: what a person sees, not what the protocol says."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+PLAIN = {"kernelspec": {"name": "warpbook", "display_name": "Warpbook (CUDA C)", "language": "cuda"}}
+
+# What the front end fetches or says by itself; everything else in the console is ours.
+SETTINGS = {
+    "@jupyterlab/apputils-extension/notification": {"checkForUpdates": False, "fetchNews": "false",
+                                                    "doNotDisturbMode": True},
+    "@jupyterlab/apputils-extension/themes": {"theme": "JupyterLab Light"},
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+    "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
+}
+
+
+def find_chromium():
+    names = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"]
+    return next((path for path in map(shutil.which, filter(None, names)) if path), None)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Lab:
+    """A JupyterLab server of its own: settings, trust and kernels are nobody else's."""
+
+    def __init__(self, home, folder):
+        self.folder, self.settings = folder, home / "settings"
+        self.log = home / "lab.log"
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self.env = dict(os.environ, JUPYTER_CONFIG_DIR=str(home / "config"),
+                        JUPYTER_DATA_DIR=str(home / "data"), JUPYTER_RUNTIME_DIR=str(home / "run"),
+                        JUPYTERLAB_SETTINGS_DIR=str(self.settings),
+                        JUPYTERLAB_WORKSPACES_DIR=str(home / "workspaces"))
+        for name, value in SETTINGS.items():
+            self.set(name, value)
+        command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+                   "--port", self.url.rsplit(":", 1)[1], "--ServerApp.port_retries=0",
+                   "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",
+                   "--ServerApp.root_dir=" + str(folder)]
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.server = subprocess.Popen(command, env=self.env, stdin=subprocess.DEVNULL,
+                                           stdout=log, stderr=subprocess.STDOUT)
+
+    def set(self, name, value):
+        """Writes one settings file; a page that is loaded later sees it."""
+        path = self.settings / (name + ".jupyterlab-settings")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value), encoding="utf-8")
+
+    def wait(self):
+        for _ in range(150):
+            if self.server.poll() is not None:
+                break
+            try:
+                urllib.request.urlopen(self.url + "/api", timeout=5).close()
+                return
+            except OSError:
+                time.sleep(0.2)
+        raise RuntimeError("JupyterLab did not start:\n" + self.log.read_text()[-3000:])
+
+    def write(self, name, cells, metadata=None):
+        """A notebook of code cells in the folder that the server shows."""
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata or PLAIN,
+                    "cells": [{"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": source,
+                               "outputs": [], "execution_count": None}
+                              for i, source in enumerate(cells)]}
+        (self.folder / name).write_text(json.dumps(notebook), encoding="utf-8")
+        return name
+
+    def trust(self, name):
+        subprocess.run([sys.executable, "-m", "nbformat.sign", str(self.folder / name)],
+                       env=self.env, check=True, timeout=60, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stop(self):
+        self.server.terminate()
+        try:
+            self.server.wait(20)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+            self.server.wait()
+
+
+class Notebook:
+    """One notebook open in a page."""
+
+    OUTPUT = ".jp-OutputArea-output"
+
+    def __init__(self, page, url):
+        self.page, self.problems = page, []
+        page.on("console", lambda m: m.type == "error" and self.problems.append(m.text))
+        page.on("pageerror", lambda e: self.problems.append(str(e)))
+        page.goto(url + "?reset", wait_until="domcontentloaded")
+        page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60000)
+        self.root = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+
+    def cell(self, n):
+        return self.root.locator(".jp-CodeCell").nth(n)
+
+    def wait_idle(self, timeout=60):
+        """Until the kernel is idle and no cell waits."""
+        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]",
+                                    timeout=timeout * 1000)
+        self.page.wait_for_function(
+            "() => ![...document.querySelectorAll('.jp-InputPrompt')]"
+            ".some(p => p.textContent.includes('*'))", timeout=timeout * 1000)
+
+    def run_all(self, timeout=120):
+        """Run > Run All Cells. The page takes the command only once it knows its notebook."""
+        self.wait_idle()
+        self.page.wait_for_function("() => window.jupyterapp", timeout=30000)
+        for _ in range(20):
+            self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells') }")
+            self.page.wait_for_timeout(300)
+            if "[ ]" not in self.cell(0).locator(".jp-InputPrompt").inner_text():
+                break
+        self.wait_idle(timeout)
+
+    def button(self, command):
+        self.root.locator(f".jp-Toolbar [data-command='{command}']").first.click()
+
+    def edit(self, n, text):
+        """Replaces what stands in cell n, as a person types it."""
+        editor = self.cell(n).locator(".cm-content")
+        editor.click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.press("Delete")
+        editor.press_sequentially(text)
+
+    def run(self, n, timeout=60, wait=True):
+        self.cell(n).locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_timeout(300)
+        if wait:
+            self.wait_idle(timeout)
+
+    def errors(self):
+        """The text of every error output."""
+        return self.root.locator("[data-mime-type='application/vnd.jupyter.error'], "
+                                 "[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
+
+    def broken_images(self):
+        return self.root.locator("img").evaluate_all(
+            "all => all.filter(i => !i.complete || !i.naturalWidth).map(i => i.src.slice(0, 80))")
+
+    def screenshot(self, path, width=1180, most=6000):
+        """The whole notebook, as tall as it is."""
+        inner = self.root.locator(".jp-WindowedPanel-outer, .jp-Notebook").first
+        height = inner.evaluate("e => e.scrollHeight") + 150
+        self.page.set_viewport_size({"width": width, "height": min(height, most)})
+        self.page.wait_for_timeout(800)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.page.screenshot(path=path)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless Chromium, driven by Playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    path = find_chromium()
+    if not path:
+        pytest.skip("needs chromium: apt-get install chromium")
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(chromium, kernelspec, root, tmp_path_factory):
+    """JupyterLab on a copy of notebooks/."""
+    pytest.importorskip("jupyterlab", reason="needs jupyterlab")
+    home = tmp_path_factory.mktemp("lab")
+    folder = home / "notebooks"
+    shutil.copytree(os.path.join(root, "notebooks"), folder)
+    server = Lab(home, folder)
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def open_notebook(chromium, lab):
+    """open_notebook(name) -> Notebook; what its console said is checked at the end."""
+    pages, notebooks = [], []
+
+    def open_one(name):
+        page = chromium.new_page(viewport={"width": 1180, "height": 1000})
+        pages.append(page)
+        notebooks.append(Notebook(page, f"{lab.url}/lab/tree/{name}"))
+        return notebooks[-1]
+
+    yield open_one
+    problems = [p for n in notebooks for p in n.problems]
+    for page in pages:
+        page.close()
+    assert not problems, "the browser's console: " + "\n".join(problems)
+
+
+@pytest.fixture(scope="session")
+def screenshots(root):
+    """Where pictures for the eye of a person go."""
+    return os.path.join(root, "build", "screenshots")
