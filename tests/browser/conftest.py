@@ -140,6 +140,21 @@ class Notebook:
         self.page.keyboard.press("Delete")
         editor.press_sequentially(text)
 
+    def complete(self, n, text):
+        """Types text into cell n and presses Tab; returns what is offered, or inserted if alone."""
+        matches = self.page.locator(".jp-Completer .jp-Completer-match")
+        editor = self.cell(n).locator(".cm-content")
+        for _ in range(6):  # a page that has just loaded lets Tab go by
+            self.edit(n, text)
+            self.page.keyboard.press("Tab")
+            for _ in range(20):
+                self.page.wait_for_timeout(100)
+                if matches.count():
+                    return matches.all_inner_texts()
+                if len(editor.inner_text().strip()) > len(text):
+                    return [editor.inner_text().strip()]
+        return []
+
     def run(self, n, timeout=60, wait=True):
         self.cell(n).locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
