@@ -91,7 +91,7 @@ install: all                          ## install the program and its kernelspec 
 	$(DESTDIR)$(PREFIX)/bin/warpbook install --prefix $(DESTDIR)$(PREFIX)
 format:                               ## rewrite the C sources as .clang-format says (FILES=…)
 	@scripts/setup.sh lint && clang-format -i $(or $(FILES),$$(git ls-files '*.[ch]' ':!tests/data'))
-lint: arrows                          ## format, arrows, words, clang-tidy and cppcheck
+lint: arrows                          ## layout, arrows, words, clang-tidy
 	@scripts/setup.sh lint && scripts/lint.sh
 arrows:                               ## who may include whom
 	@scripts/arrows.sh

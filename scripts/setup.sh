@@ -4,7 +4,7 @@
 #   scripts/setup.sh build   compiler and libraries
 #   scripts/setup.sh lab     and the CUDA compiler, and JupyterLab in .venv
 #   scripts/setup.sh test    and what the tests need
-#   scripts/setup.sh lint    and clang-format, clang-tidy, cppcheck
+#   scripts/setup.sh lint    and clang-format and clang-tidy
 #
 # Never asks. A second run finds everything in place and needs no network.
 set -eu
@@ -71,7 +71,7 @@ if [ "$level" = test ]; then
     # Ubuntu's chromium is a snap, which no container can run: there the browser tests skip.
     grep -q '^ID=debian' /etc/os-release && packages="$packages chromium chromium-driver fonts-dejavu-core"
 fi
-[ "$level" = lint ] && packages="$packages clang-format clang-tidy cppcheck python3"
+[ "$level" = lint ] && packages="$packages clang-format clang-tidy"
 install_packages $packages
 case $level in build | lint) exit 0 ;; esac
 
