@@ -1,0 +1,306 @@
+/*
+ * A staircase has few steps, however many points were asked for: tables merge
+ * what does not change, and a figure is chosen by what the keys are (words make
+ * curves or bars, two long ranges make a map).
+ */
+#include "cells/sweep_view.h"
+
+#include "cells/render/text.h"
+#include "model/base/buf.h"
+
+#include <math.h>
+
+enum {
+    MOST_ROWS = 40,
+    MOST_COLUMNS = 24,
+    MOST_CURVES = 8,
+    CURVES_NOT_MAP = 3, /* a key with so few values is drawn as curves, not as a map */
+    BEST_ROWS = 10,
+};
+
+/* ---- words ---- */
+
+static const char *label(const struct sweep_view *v, size_t point, size_t k)
+{
+    return sweep_label(v->sweep, v->result->arena, point, k);
+}
+
+const char *sweep_point_text(const struct sweep_view *v, size_t point)
+{
+    struct buf out = { 0 };
+    const char *text;
+
+    for (size_t k = 0; k < v->sweep->key_count; k++)
+        buf_printf(&out, "%s%s=%s", k ? " " : "", v->sweep->keys[k].param->name,
+                   label(v, point, k));
+    text = result_text(v->result, "%s", buf_text(&out));
+    buf_done(&out);
+    return text;
+}
+
+const char *sweep_percent(const struct sweep_view *v, size_t point)
+{
+    char text[TEXT_NUMBER];
+
+    return result_text(v->result, "%s", text_percent(text, v->values[point]));
+}
+
+const char *sweep_span_text(const struct sweep_view *v, size_t from, size_t to, size_t k)
+{
+    const char *first = label(v, from, k);
+
+    if (from == to)
+        return result_text(v->result, "%s", first);
+    return result_text(v->result, v->sweep->keys[k].is_number ? "%s..%s" : "%s, %s", first,
+                       label(v, to, k));
+}
+
+/* "%occupancy block=64 regs=16 device=A100": the line that asks for one point of the sweep. */
+static const char *call_text_at(const struct sweep_view *v, size_t point)
+{
+    const struct call *call = v->sweep->call;
+    struct buf out = { 0 };
+    const char *text;
+
+    buf_printf(&out, "%%%s", call->magic->name);
+    for (size_t i = 0; i < call->magic->param_count; i++) {
+        const char *name = call->magic->params[i].name;
+        int k = sweep_find(v->sweep, name);
+
+        if (k >= 0)
+            buf_printf(&out, " %s=%s", name, label(v, point, (size_t)k));
+        else if (call->args[i].is_given && (call->magic->params[i].flags & PARAM_POSITIONAL))
+            buf_printf(&out, " %s", call->args[i].text);
+        else if (call->args[i].is_given)
+            buf_printf(&out, " %s=%s", name, call->args[i].text);
+    }
+    text = result_text(v->result, "%s", buf_text(&out));
+    buf_done(&out);
+    return text;
+}
+
+/* ---- extremes ---- */
+
+size_t sweep_best(const struct sweep_view *v)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < v->sweep->points; i++)
+        if (v->values[i] > v->values[best])
+            best = i;
+    return best;
+}
+
+size_t sweep_worst(const struct sweep_view *v)
+{
+    size_t worst = 0;
+
+    for (size_t i = 1; i < v->sweep->points; i++)
+        if (v->values[i] < v->values[worst])
+            worst = i;
+    return worst;
+}
+
+bool sweep_is_flat(const struct sweep_view *v)
+{
+    return v->values[sweep_best(v)] == v->values[sweep_worst(v)];
+}
+
+size_t sweep_level_end(const struct sweep_view *v, size_t point)
+{
+    while (point + 1 < v->sweep->points && v->values[point + 1] == v->values[point])
+        point++;
+    return point;
+}
+
+/* ---- tables ---- */
+
+static bool is_same_column(const struct sweep_view *v, size_t rows, size_t columns, size_t a,
+                           size_t b)
+{
+    for (size_t r = 0; r < rows; r++)
+        if (v->values[r * columns + a] != v->values[r * columns + b])
+            return false;
+    return true;
+}
+
+void sweep_add_matrix(const struct sweep_view *v)
+{
+    const struct sweep_key *keys = v->sweep->keys;
+    size_t rows = keys[0].arg->count, columns = keys[1].arg->count, count = 0;
+    size_t shown_rows = rows < MOST_ROWS ? rows : MOST_ROWS, starts[MOST_COLUMNS + 1];
+    struct view_column heads[MOST_COLUMNS + 1];
+    struct view_table *table;
+    size_t best = sweep_best(v);
+
+    for (size_t c = 0; c < columns; c++)
+        if ((c == 0 || !keys[1].is_number || !is_same_column(v, rows, columns, c, c - 1)) &&
+            count <= MOST_COLUMNS)
+            starts[count++] = c;
+    if (count > MOST_COLUMNS)
+        count = MOST_COLUMNS;
+    else
+        starts[count] = columns;
+    heads[0] = (struct view_column){
+        result_text(v->result, "%s \\ %s, %%", keys[0].param->name, keys[1].param->name), VIEW_LEFT
+    };
+    for (size_t c = 0; c < count; c++)
+        heads[c + 1] =
+            (struct view_column){ sweep_span_text(v, starts[c], starts[c + 1] - 1, 1), VIEW_RIGHT };
+    table = view_add_table(v->result, heads, count + 1, shown_rows);
+    for (size_t r = 0; r < shown_rows; r++) {
+        view_cell(table, r, 0, result_text(v->result, "%s", label(v, r * columns, 0)));
+        for (size_t c = 0; c < count; c++)
+            view_cell(table, r, c + 1,
+                      result_text(v->result, "%.3g", 100 * v->values[r * columns + starts[c]]));
+        if (best / columns == r)
+            view_mark(table, r);
+    }
+    v->result->view.closing =
+        shown_rows < rows || starts[count] < columns
+            ? result_text(v->result, "A part of the map; the sweep field has all %zu points.",
+                          v->sweep->points)
+            : result_text(v->result, "Next: %s shows the best point.", call_text_at(v, best));
+}
+
+void sweep_add_best(const struct sweep_view *v)
+{
+    const struct view_column columns[] = { { "point", VIEW_LEFT }, { v->what, VIEW_RIGHT } };
+    double level = INFINITY, next;
+    size_t chosen[BEST_ROWS], count = 0;
+    struct view_table *table;
+
+    /* Level by level from the top, in the order of the sweep within each. */
+    while (count < BEST_ROWS && count < v->sweep->points) {
+        next = -1;
+        for (size_t i = 0; i < v->sweep->points; i++)
+            if (v->values[i] < level && v->values[i] > next)
+                next = v->values[i];
+        level = next;
+        for (size_t i = 0; i < v->sweep->points && count < BEST_ROWS; i++)
+            if (v->values[i] == level)
+                chosen[count++] = i;
+    }
+    table = view_add_table(v->result, columns, COUNT(columns), count);
+    for (size_t r = 0; r < count; r++) {
+        view_cell(table, r, 0, sweep_point_text(v, chosen[r]));
+        view_cell(table, r, 1, sweep_percent(v, chosen[r]));
+    }
+    v->result->view.closing =
+        result_text(v->result, "The best %zu of %zu points; the sweep field has all.", count,
+                    v->sweep->points);
+}
+
+/* ---- figures ---- */
+
+static struct figure_axis value_axis(const struct sweep_view *v)
+{
+    return (struct figure_axis){ .label = v->what, .unit = UNIT_PERCENT, .min = 0, .max = 1 };
+}
+
+static const struct sweep_axis *find_axis(const struct sweep_view *v, size_t k)
+{
+    for (size_t i = 0; i < v->axis_count; i++)
+        if (strcmp(v->axes[i].key, v->sweep->keys[k].param->name) == 0)
+            return &v->axes[i];
+    return NULL;
+}
+
+static struct figure_axis key_axis(const struct sweep_view *v, size_t k)
+{
+    const struct sweep_axis *axis = find_axis(v, k);
+
+    return (struct figure_axis){ .label = axis ? axis->label : v->sweep->keys[k].param->name,
+                                 .unit = axis ? axis->unit : UNIT_NUMBER };
+}
+
+/* One curve along key x for each value of the other key (y < 0: the only one). */
+static void add_curves(const struct sweep_view *v, struct figure *figure, size_t x, int y)
+{
+    const struct sweep *sweep = v->sweep;
+    size_t n = sweep->keys[x].arg->count, curves = y < 0 ? 1 : sweep->keys[y].arg->count;
+    double *xs = arena_array(sweep->call->arena, n, sizeof(*xs));
+    double *ys = arena_array(sweep->call->arena, n, sizeof(*ys));
+    struct panel *panel = figure_add_lines(figure, NULL, key_axis(v, x), value_axis(v));
+    const struct sweep_axis *axis = find_axis(v, x);
+
+    for (size_t c = 0; xs && ys && c < curves; c++) {
+        const char *name = v->what;
+        size_t point = 0;
+
+        for (size_t i = 0; i < n; i++) {
+            point = y < 0 ? i : x == 1 ? c * n + i : i * curves + c;
+            xs[i] = sweep_number(sweep, point, x);
+            ys[i] = v->values[point];
+        }
+        if (y >= 0)
+            name = result_text(v->result, "%s=%s", sweep->keys[y].param->name,
+                               label(v, point, (size_t)y));
+        if (axis && axis->is_step)
+            panel_add_steps(panel, name, xs, ys, n);
+        else
+            panel_add_series(panel, name, xs, ys, n);
+    }
+}
+
+static const char **key_names(const struct sweep_view *v, size_t k)
+{
+    const struct sweep_key *key = &v->sweep->keys[k];
+    size_t stride = k == 0 && v->sweep->key_count == 2 ? v->sweep->keys[1].arg->count : 1;
+    const char **names = arena_array(v->sweep->call->arena, key->arg->count, sizeof(*names));
+
+    for (size_t i = 0; names && i < key->arg->count; i++)
+        names[i] = label(v, i * stride, k);
+    return names;
+}
+
+/* The first key upwards, the second to the right. */
+static void add_map(const struct sweep_view *v, struct figure *figure)
+{
+    const char **ys = key_names(v, 0), **xs = key_names(v, 1);
+    struct panel *panel;
+    size_t best = sweep_best(v), columns = v->sweep->keys[1].arg->count;
+
+    if (!ys || !xs)
+        return;
+    panel = figure_add_heat(figure, NULL, key_axis(v, 1), key_axis(v, 0), value_axis(v), xs,
+                            columns, ys, v->sweep->keys[0].arg->count, v->values);
+    panel_highlight_cell(panel, best % columns, best / columns);
+}
+
+static void add_bars(const struct sweep_view *v, struct figure *figure)
+{
+    const char **names = key_names(v, 0);
+
+    if (names)
+        figure_add_bars(figure, NULL, value_axis(v), names, v->sweep->points, &v->what, 1,
+                        v->values, NULL);
+}
+
+void sweep_add_figure(const struct sweep_view *v)
+{
+    const struct sweep_key *keys = v->sweep->keys;
+    struct figure *figure;
+    size_t curve_key;
+
+    if (v->sweep->key_count > 2 || v->sweep->points < 2)
+        return;
+    figure = figure_new(v->result, v->title, v->result->view.answer, v->result->view.answer);
+    if (v->sweep->key_count == 1) {
+        if (keys[0].is_number)
+            add_curves(v, figure, 0, -1);
+        else
+            add_bars(v, figure);
+        return;
+    }
+    /* The key that names the curves: words, or few numbers. */
+    curve_key =
+        keys[1].is_number && (!keys[0].is_number || keys[0].arg->count <= keys[1].arg->count) ? 0
+                                                                                              : 1;
+    if (keys[1 - curve_key].is_number &&
+        keys[curve_key].arg->count <=
+            (size_t)(keys[curve_key].is_number ? CURVES_NOT_MAP : MOST_CURVES))
+        add_curves(v, figure, 1 - curve_key, (int)curve_key);
+    else
+        add_map(v, figure);
+}

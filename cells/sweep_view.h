@@ -1,0 +1,54 @@
+/*
+ * How a sweep reads, whatever was computed at its points: a matrix or the best
+ * points as a table, and curves, bars or a map as the figure. Every point has
+ * one value, a fraction 0..1 such as occupancy.
+ */
+#ifndef WB_CELLS_SWEEP_VIEW_H
+#define WB_CELLS_SWEEP_VIEW_H
+
+#include "cells/figure.h"
+#include "cells/sweep.h"
+
+/* How a key is drawn. is_step: a value holds up to the next one. */
+struct sweep_axis {
+    const char *key, *label;
+    enum figure_unit unit;
+    bool is_step;
+};
+
+struct sweep_view {
+    struct result *result;
+    const struct sweep *sweep;
+    const double *values; /* per point */
+    const char *what;     /* "occupancy": what the values are */
+    const char *title;    /* "Occupancy on L40S" */
+    const struct sweep_axis *axes;
+    size_t axis_count;
+};
+
+/* Texts are the result's. "83.3 %"; "block=64 regs=16"; "16..40" of key k; its value alone. */
+const char *sweep_percent(const struct sweep_view *v, size_t point);
+const char *sweep_point_text(const struct sweep_view *v, size_t point);
+const char *sweep_span_text(const struct sweep_view *v, size_t from, size_t to, size_t k);
+
+/* The first point with the highest, and the lowest, value; whether all have the same. */
+size_t sweep_best(const struct sweep_view *v);
+size_t sweep_worst(const struct sweep_view *v);
+bool sweep_is_flat(const struct sweep_view *v);
+
+/* The last of the neighbours after a point of the only key that have its value. */
+size_t sweep_level_end(const struct sweep_view *v, size_t point);
+
+/*
+ * Two keys: the values in percent, first key down, second to the right, equal neighbouring
+ * columns as one.
+ */
+void sweep_add_matrix(const struct sweep_view *v);
+
+/* Three keys and more: the best points. */
+void sweep_add_best(const struct sweep_view *v);
+
+/* The figure of one or two keys; its conclusion is the view's answer, set before. */
+void sweep_add_figure(const struct sweep_view *v);
+
+#endif
