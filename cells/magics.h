@@ -11,6 +11,7 @@
 #define MAGIC_ROWS(X) \
     /* the models */ \
     X(OCCUPANCY) \
+    X(SIMULATE) \
     /* the language */ \
     X(LET) \
     X(PRINT) \

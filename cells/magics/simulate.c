@@ -1,0 +1,241 @@
+/*
+ * %simulate: warps that issue and wait, cycle by cycle. The machine is
+ * model/scheduler.c's; here a call becomes patterns, and what they settle into
+ * becomes fields. What a person reads is in simulate_view.c (one pattern) and
+ * simulate_sweep.c (ranges and lists).
+ */
+#include "cells/magics/simulate.h"
+
+#include "cells/internal.h"
+#include "cells/magics.h"
+#include "cells/render/text.h"
+
+#include <stdio.h>
+
+enum {
+    MOST_POINTS = 100000,
+    MOST_CELLS = 1000000, /* warps * cycles of one timeline */
+};
+
+const char *simulate_percent(struct result *result, double fraction)
+{
+    char text[TEXT_NUMBER];
+
+    return result_text(result, "%s", text_percent(text, fraction));
+}
+
+int simulation_run(struct simulation *s, struct arena *arena, const atomic_bool *stop,
+                   struct err *err)
+{
+    if (scheduler_timeline(&s->pattern, s->cycles, arena, &s->timeline, err) < 0)
+        return -1;
+    return scheduler_steady(&s->pattern, arena, &s->steady, stop, err);
+}
+
+/* ---- the call ---- */
+
+static int read_pattern(const struct sweep *sweep, size_t i, struct simulation *s, struct err *err)
+{
+    s->pattern = (struct pattern){
+        .warps = (int)sweep_int(sweep, i, "warps"),
+        .issue = (int)sweep_int(sweep, i, "issue"),
+        .wait = (int)sweep_int(sweep, i, "wait"),
+        .schedulers = (int)sweep_int(sweep, i, "schedulers"),
+        .policy = (enum scheduler_policy)scheduler_policy_find(sweep_text(sweep, i, "policy")),
+        .jitter = (int)sweep_int(sweep, i, "jitter"),
+        .seed = (uint64_t)sweep_int(sweep, i, "seed"),
+    };
+    s->cycles = (int)sweep_int(sweep, i, "cycles");
+    if ((int64_t)s->pattern.warps * s->cycles > MOST_CELLS)
+        return call_fail(sweep->call, "cycles", err, ERR_ValueError,
+                         "warps=%d cycles=%d: a timeline has at most %d cells (warps x cycles)",
+                         s->pattern.warps, s->cycles, MOST_CELLS);
+    return 0;
+}
+
+/* A sweep keeps of each point the numbers, not the timeline: its arena ends with it. */
+static int run_point(const struct sweep *sweep, struct simulation *s, struct err *err)
+{
+    struct arena *arena = arena_new(0);
+    int rc;
+
+    if (!arena)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    rc = simulation_run(s, arena, call_stop(sweep->call), err);
+    s->steady.warp_issued = NULL;
+    s->timeline = (struct timeline){ .cycles = s->cycles, .issued = s->timeline.issued };
+    arena_free(&arena);
+    return rc;
+}
+
+/* Frames are drawn from their timelines, which stay as long as the cell. */
+static int run_all(const struct sweep *sweep, struct simulation *simulations, bool keeps_timelines,
+                   struct err *err)
+{
+    for (size_t i = 0; i < sweep->points; i++) {
+        int rc = read_pattern(sweep, i, &simulations[i], err);
+
+        if (rc == 0)
+            rc = keeps_timelines ? simulation_run(&simulations[i], sweep->call->arena,
+                                                  call_stop(sweep->call), err)
+                                 : run_point(sweep, &simulations[i], err);
+        if (rc < 0 || call_check_stop(sweep->call, err) < 0)
+            return call_fail(sweep->call, NULL, err, ERR_ValueError, "no such pattern");
+    }
+    return 0;
+}
+
+static int set_device(const struct call *call, struct result *result, struct err *err)
+{
+    const struct device *dev = &session_device(call->session)->device;
+    char cc[24];
+
+    snprintf(cc, sizeof(cc), "%d.%d", dev->cc_major, dev->cc_minor);
+    if (json_object_set_new(result->fields, "device",
+                            json_pack("{s:s, s:s, s:s}", "name", dev->name, "cc", cc, "source",
+                                      "model")) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return 0;
+}
+
+enum { MOST_FRAMES = 64 };
+
+static int check_frames(const struct sweep *sweep, struct err *err)
+{
+    if (!call_bool(sweep->call, "frames"))
+        return 0;
+    if (sweep->key_count != 1)
+        return call_fail(sweep->call, "frames", err, ERR_UsageError,
+                         "frames=yes needs one key with a range or list, such as warps=1..12");
+    if (sweep->points > MOST_FRAMES)
+        return call_fail(sweep->call, "frames", err, ERR_ValueError,
+                         "%zu frames: a slider has at most %d", sweep->points, MOST_FRAMES);
+    return 0;
+}
+
+static int run(struct call *call, struct err *err)
+{
+    struct simulation *simulations;
+    struct result *result;
+    struct sweep sweep;
+    int rc;
+
+    if (sweep_init(&sweep, call, MOST_POINTS, err) < 0 || check_frames(&sweep, err) < 0)
+        return -1;
+    simulations = arena_array(call->arena, sweep.points, sizeof(*simulations));
+    if (!simulations)
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
+    if (run_all(&sweep, simulations, !sweep.key_count || call_bool(call, "frames"), err) < 0)
+        return -1;
+    result = result_new("simulate", 1);
+    if (!result)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    rc = set_device(call, result, err);
+    if (rc == 0)
+        rc = sweep.key_count ? simulate_show_sweep(result, &sweep, simulations, err)
+                             : simulate_show_one(result, call, simulations, err);
+    if (rc < 0) {
+        result_release(&result);
+        return -1;
+    }
+    return call_take_result(call, result, err);
+}
+
+/* ---- the row ---- */
+
+#define X(id, name, help) name " "
+#define POLICIES          SCHEDULER_POLICIES(X)
+static const struct param PARAMS[] = {
+    { .name = "warps",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .preset = "5",
+      .min = 1,
+      .max = PATTERN_MAX_WARPS,
+      .help = "warps, all schedulers together" },
+    { .name = "issue",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .preset = "2",
+      .min = 1,
+      .max = PATTERN_MAX_ISSUE,
+      .help = "instructions that a warp issues before it waits" },
+    { .name = "wait",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .preset = "8",
+      .min = 0,
+      .max = PATTERN_MAX_WAIT,
+      .help = "cycles that it then waits" },
+    { .name = "schedulers",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .preset = "1",
+      .min = 1,
+      .max = PATTERN_MAX_SCHEDULERS,
+      .help = "warp schedulers; warp w belongs to scheduler w mod schedulers" },
+    { .name = "policy",
+      .type = PARAM_CHOICE,
+      .flags = PARAM_SWEEP,
+      .preset = "gto",
+      .choices = POLICIES,
+      .help = "which eligible warp is issued" },
+    { .name = "jitter",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .preset = "0",
+      .min = 0,
+      .max = PATTERN_MAX_WAIT,
+      .help = "a wait is longer by 0 to jitter cycles, at random" },
+    { .name = "seed",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .preset = "1",
+      .help = "of the jitter: the same seed gives the same waits" },
+    { .name = "cycles",
+      .type = PARAM_INT,
+      .preset = "60",
+      .min = 1,
+      .max = PATTERN_MAX_CYCLES,
+      .help = "cycles of the timeline, from the start" },
+    { .name = "frames",
+      .type = PARAM_BOOL,
+      .preset = "no",
+      .help = "yes: a slider over the swept key, one Gantt chart a value" },
+};
+#undef X
+
+static const struct field FIELDS[] = {
+    { "issue_utilization", "0..1", "cycles in which a scheduler issues, in the steady state" },
+    { "period", "cycles", "after which the steady state repeats; null with jitter" },
+    { "warmup", "cycles", "before the first state that repeats" },
+    { "issued", "instructions", "issued in cycles 0..cycles-1, all schedulers" },
+    { "warp_states.selected", "warps", "mean per scheduler: issues in this cycle" },
+    { "warp_states.not_selected", "warps", "mean: could issue, another one was chosen" },
+    { "warp_states.stalled", "warps", "mean: waits" },
+    { "warp_states.eligible", "warps", "mean: selected + not selected" },
+    { "per_warp", "", "of each warp: issued (in the timeline), per_period, starved" },
+    { "timeline", "", "issuer (warp or -1) per scheduler and cycle; states (# . -) per warp" },
+    { "sweep", "", "with ranges or lists: one entry a point" },
+};
+
+const struct magic MAGIC_SIMULATE = {
+    .name = "simulate",
+    .summary = "warps that issue and wait: how busy the scheduler is, cycle by cycle",
+    .about =
+        "Each warp repeats: `issue` instructions, then a wait of `wait` cycles. Each cycle each "
+        "scheduler issues one instruction of one eligible warp, or idles. Policies: gto (greedy, "
+        "then oldest; the default), gty (greedy, then youngest), lrr (loose round robin), oldest, "
+        "longest-ready, two-level (active set of 8).\n\n"
+        "The steady state is exact: the scheduler's state recurs, and the numbers are those of "
+        "one period. With jitter waits are random and nothing recurs: the numbers are counted "
+        "over 131,072 cycles.",
+    .example = "%simulate warps=5 issue=2 wait=8\n"
+               "%simulate warps=1..12 policy=[gto,lrr]\n"
+               "%simulate warps=1..8 frames=yes",
+    .params = PARAMS,
+    .param_count = COUNT(PARAMS),
+    .fields = FIELDS,
+    .field_count = COUNT(FIELDS),
+    .run = run,
+};

@@ -1,0 +1,174 @@
+/*
+ * %simulate over ranges and lists: curves of how busy the scheduler is, and with
+ * frames=yes a slider that shows the first cycles at every value.
+ */
+#include "cells/magics/simulate.h"
+
+#include "cells/sweep_view.h"
+
+enum { MOST_ROWS = 40 };
+
+struct simulate_sweep {
+    struct sweep_view view;
+    const struct simulation *simulations;
+};
+
+static const struct sweep_axis AXES[] = {
+    { "warps", "warps", UNIT_NUMBER, false },
+    { "issue", "instructions before a wait", UNIT_NUMBER, false },
+    { "wait", "cycles of a wait", UNIT_NUMBER, false },
+    { "schedulers", "schedulers", UNIT_NUMBER, false },
+    { "jitter", "jitter, cycles", UNIT_NUMBER, false },
+    { "seed", "seed", UNIT_NUMBER, false },
+};
+
+/* ---- fields ---- */
+
+static json_t *point_json(const struct simulate_sweep *v, size_t i)
+{
+    const struct simulation *s = &v->simulations[i];
+    json_t *object = sweep_to_json(v->view.sweep, i);
+
+    json_object_set_new(object, "issue_utilization", json_real(s->steady.issue_utilization));
+    json_object_set_new(object, "period",
+                        s->steady.period ? json_integer(s->steady.period) : json_null());
+    json_object_set_new(object, "issued", json_integer(s->timeline.issued));
+    json_object_set_new(object, "warp_states",
+                        json_pack("{s:f, s:f, s:f, s:f}", "selected", s->steady.selected,
+                                  "not_selected", s->steady.not_selected, "stalled",
+                                  s->steady.stalled, "eligible", s->steady.eligible));
+    return object;
+}
+
+static int set_fields(const struct simulate_sweep *v, struct err *err)
+{
+    json_t *list = json_array(), *fields = v->view.result->fields;
+    size_t n = v->view.sweep->points;
+
+    for (size_t i = 0; i < n; i++)
+        if (json_array_append_new(list, point_json(v, i)) < 0)
+            break;
+    if (json_array_size(list) != n) {
+        json_decref(list);
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
+    }
+    if (json_object_set_new(fields, "sweep", list) < 0 ||
+        json_object_set_new(fields, "best", point_json(v, sweep_best(&v->view))) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return 0;
+}
+
+/* ---- words ---- */
+
+static const char *answer_text(const struct sweep_view *v)
+{
+    size_t best = sweep_best(v), worst = sweep_worst(v);
+
+    if (sweep_is_flat(v))
+        return result_text(v->result, "Scheduler busy %s at all %zu points.",
+                           sweep_percent(v, best), v->sweep->points);
+    if (v->values[best] >= 1)
+        return result_text(v->result, "Scheduler busy %s to %s: full first at %s.",
+                           sweep_percent(v, worst), sweep_percent(v, best),
+                           sweep_point_text(v, best));
+    return result_text(v->result, "Scheduler busy %s to %s, never full: the best at %s.",
+                       sweep_percent(v, worst), sweep_percent(v, best), sweep_point_text(v, best));
+}
+
+static const char *title_text(const struct sweep_view *v)
+{
+    const struct sweep *sweep = v->sweep;
+
+    if (sweep->key_count == 1)
+        return result_text(v->result, "How busy the scheduler is, by %s",
+                           sweep->keys[0].param->name);
+    return result_text(v->result, "How busy the scheduler is, by %s and %s",
+                       sweep->keys[0].param->name, sweep->keys[1].param->name);
+}
+
+/* One key: a row a point, until the scheduler is full for good. */
+static void add_rows(const struct simulate_sweep *s)
+{
+    const struct sweep_view *v = &s->view;
+    const struct view_column columns[] = {
+        { v->sweep->keys[0].param->name, VIEW_LEFT },
+        { "busy", VIEW_RIGHT },
+        { "period", VIEW_RIGHT },
+        { "selected", VIEW_RIGHT },
+        { "not selected", VIEW_RIGHT },
+        { "stalled", VIEW_RIGHT },
+    };
+    size_t n = v->sweep->points, shown = n < MOST_ROWS ? n : MOST_ROWS;
+    struct view_table *table = view_add_table(v->result, columns, COUNT(columns), shown);
+
+    for (size_t r = 0; r < shown; r++) {
+        const struct steady *steady = &s->simulations[r].steady;
+
+        view_cell(table, r, 0, sweep_span_text(v, r, r, 0));
+        view_cell(table, r, 1, sweep_percent(v, r));
+        view_cell(table, r, 2,
+                  steady->period ? result_text(v->result, "%lld", (long long)steady->period)
+                                 : "none");
+        view_cell(table, r, 3, result_text(v->result, "%.2f", steady->selected));
+        view_cell(table, r, 4, result_text(v->result, "%.2f", steady->not_selected));
+        view_cell(table, r, 5, result_text(v->result, "%.2f", steady->stalled));
+        if (r == sweep_best(v) && !sweep_is_flat(v))
+            view_mark(table, r);
+    }
+    if (shown < n)
+        v->result->view.closing =
+            result_text(v->result, "The first %zu of %zu points; the sweep field has all.", shown,
+                        n);
+}
+
+/* ---- figures ---- */
+
+static void add_frames(const struct simulate_sweep *s)
+{
+    const struct sweep_view *v = &s->view;
+    struct figure *figure = v->result->figure, *frame;
+
+    for (size_t i = 0; figure && i < v->sweep->points; i++) {
+        const char *label = sweep_point_text(v, i);
+        const char *answer = simulate_answer(v->result, &s->simulations[i]);
+
+        frame = figure_add_frame(figure, v->sweep->keys[0].param->name, label,
+                                 result_text(v->result, "%s", label), answer, answer);
+        if (frame)
+            simulate_add_gantt(frame, &s->simulations[i]);
+    }
+}
+
+int simulate_show_sweep(struct result *result, const struct sweep *sweep,
+                        const struct simulation *simulations, struct err *err)
+{
+    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    struct simulate_sweep s = { .view = { .result = result,
+                                          .sweep = sweep,
+                                          .values = values,
+                                          .what = "busy",
+                                          .axes = AXES,
+                                          .axis_count = COUNT(AXES) },
+                                .simulations = simulations };
+
+    if (!values)
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+    for (size_t i = 0; i < sweep->points; i++)
+        values[i] = simulations[i].steady.issue_utilization;
+    s.view.title = title_text(&s.view);
+    if (set_fields(&s, err) < 0)
+        return -1;
+    result->view.answer = answer_text(&s.view);
+    result->view.origin = result_text(result, "pattern model   %s",
+                                      call_parameters_text(sweep->call, "seed cycles frames"));
+    if (sweep->key_count == 1)
+        add_rows(&s);
+    else if (sweep->key_count == 2)
+        sweep_add_matrix(&s.view);
+    else
+        sweep_add_best(&s.view);
+    sweep_add_figure(&s.view);
+    if (call_bool(sweep->call, "frames"))
+        add_frames(&s);
+    return 0;
+}
