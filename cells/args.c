@@ -261,6 +261,9 @@ static int read_word_value(struct reader *r, const struct param *p, struct value
     if (t.kind == TOKEN_END || t.end == t.start)
         return lexer_fail_at(r->lexer, t.start, t.start + 1, err, ERR_SyntaxError,
                              "%s= has no value", p->name);
+    if (t.kind == TOKEN_WORD && strchr("=<>!&|^:+;", t.text.data[0]))
+        return lexer_fail_at(r->lexer, t.start, t.end, err, ERR_SyntaxError,
+                             "%s stands where a value should", token_show(r->lexer, &t));
     v->type = t.kind == TOKEN_STRING ? VALUE_STRING : VALUE_NAME;
     v->text = arena_copy(r->lexer->arena, t.text.data, t.text.size);
     if (!v->text)

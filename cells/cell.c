@@ -306,6 +306,11 @@ int cell_assign(struct cell *cell, struct source source, struct err *err)
     source_place(&source, at, &right.line, &right.column);
     if (right.text.size > 1 && right.text.data[0] == '%' && is_name_start(right.text.data[1]))
         return run_magic(cell, right, NULL, name, err);
+    if (right.text.size && right.text.data[0] == '{' &&
+        memchr(right.text.data, ':', right.text.size)) {
+        lexer_fail_at(&lexer, at, text.size, err, ERR_UsageError, "a variable holds no dictionary");
+        return err_next(err, "give each of its values a name of its own");
+    }
     if (line_strip(right.text) == 0) {
         /* papermill's bash spelling of a parameter that is None. */
         struct value none = { .type = VALUE_NULL };
@@ -369,8 +374,11 @@ static int refuse_main(const struct segment *segment, struct err *err)
                          "that have %%%%cuda on the first line");
 }
 
-/* `# if you ...` reads as #if: the compiler's words for it help nobody. */
-static void hint_at_comment(struct cell *cell, struct err *err)
+/*
+ * `# if you ...` reads as #if, and `    %print` is C to the compiler, whose words for both help
+ * nobody.
+ */
+static void hint_at_line(struct cell *cell, struct err *err)
 {
     struct bytes code = cell->code;
     const char *p = code.data, *end = code.data + code.size;
@@ -386,6 +394,10 @@ static void hint_at_comment(struct cell *cell, struct err *err)
             err_next(err, "line %d reads as a preprocessor line; a comment starts with //", line);
             return;
         }
+        if (line == err->line && q + 1 < stop && q[0] == '%' && is_name_start(q[1])) {
+            err_next(err, "a magic starts in the first column, outside all braces and after a ;");
+            return;
+        }
         p = stop + 1;
     }
 }
@@ -397,7 +409,7 @@ static int run_cuda(struct cell *cell, const struct segment *segment, struct err
     if (cuda_run_segment(cell->session, segment->text.text, segment->text.line, cell->sink, err) <
         0) {
         if (err->name == ERR_CompileError)
-            hint_at_comment(cell, err);
+            hint_at_line(cell, err);
         session_unset(cell->session, "_", "the compilation that would have set it failed");
         return -1;
     }

@@ -442,12 +442,10 @@ static void read_hash_line(struct segmenter *s, struct reader *r)
 {
     size_t hash = skip_line_blanks(s, r->at), word = skip_line_blanks(s, hash + 1);
     size_t word_end = skip_name(s, word), end = line_end(s, r->at);
-    bool was_top = r->is_top;
 
     if (is_digit(char_at(s, word)) || word == end ||
         is_directive((struct bytes){ s->text + word, word_end - word })) {
         read_directive(s, r);
-        r->is_top = s->state.depth == 0 && (was_top || !s->state.depth);
         return;
     }
     memset(s->text + hash, ' ', end - hash);
