@@ -253,6 +253,11 @@ bool help_text(struct session *session, const char *name, bool is_short, struct 
         magic = magic_find(name, true);
     if (magic) {
         magic_text(magic, is_short, out);
+        /* occupancy is a magic and a word. */
+        if (glossary_find(name)) {
+            buf_puts(out, "\nThe word: ");
+            term_text(name, out);
+        }
         return true;
     }
     if (v) {
