@@ -45,7 +45,7 @@ struct figure_series {
     const double *x, *y;
     size_t count;
     bool is_step;     /* y holds from its x up to the next one: cliffs */
-    bool has_markers; /* a dot at each point; always drawn for 16 points or fewer */
+    bool has_markers; /* a dot at each point; a line of 40 points or fewer has them anyway */
     struct figure_series *next;
 };
 

@@ -16,6 +16,7 @@ enum {
     MOST_CURVES = 8,
     CURVES_NOT_MAP = 3, /* a key with so few values is drawn as curves, not as a map */
     BEST_ROWS = 10,
+    FEW_POINTS = 64, /* each is marked on its curve */
 };
 
 /* ---- words ---- */
@@ -225,6 +226,7 @@ static void add_curves(const struct sweep_view *v, struct figure *figure, size_t
     const struct sweep_axis *axis = find_axis(v, x);
 
     for (size_t c = 0; xs && ys && c < curves; c++) {
+        struct figure_series *series;
         const char *name = v->what;
         size_t point = 0;
 
@@ -236,10 +238,11 @@ static void add_curves(const struct sweep_view *v, struct figure *figure, size_t
         if (y >= 0)
             name = result_text(v->result, "%s=%s", sweep->keys[y].param->name,
                                label(v, point, (size_t)y));
-        if (axis && axis->is_step)
-            panel_add_steps(panel, name, xs, ys, n);
-        else
-            panel_add_series(panel, name, xs, ys, n);
+        series = axis && axis->is_step ? panel_add_steps(panel, name, xs, ys, n)
+                                       : panel_add_series(panel, name, xs, ys, n);
+        /* Few points: where they are matters, for a cliff may lie anywhere between two. */
+        if (series)
+            series->has_markers = n <= FEW_POINTS;
     }
 }
 

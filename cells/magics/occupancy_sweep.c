@@ -16,8 +16,8 @@ struct occupancy_sweep {
 
 /* Between two block sizes nothing holds; registers and bytes hold up to the next step. */
 static const struct sweep_axis AXES[] = {
-    { "regs", "registers a thread", UNIT_NUMBER, true },
-    { "block", "threads a block", UNIT_NUMBER, false },
+    { "regs", "registers a thread", UNIT_POW2, true },
+    { "block", "threads a block", UNIT_POW2, false },
     { "static", "static shared bytes a block", UNIT_BYTES, true },
     { "dynamic", "dynamic shared bytes a block", UNIT_BYTES, true },
     { "carveout", "carve-out, percent", UNIT_NUMBER, true },

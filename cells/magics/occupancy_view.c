@@ -464,19 +464,16 @@ static void put_point(struct panel_data *data, double x, double y)
     data->y[data->count++] = y;
 }
 
-static void add_panel(struct figure *figure, const char *title, enum figure_unit unit,
-                      const struct panel_data *data, double current, bool is_step)
+/* A staircase of one parameter; the value that was asked for carries its number. */
+static void add_panel(struct figure *figure, const char *title, struct figure_axis x,
+                      const struct panel_data *data, double current, const char *label)
 {
-    struct figure_axis x = { .label = title, .unit = unit };
     struct figure_axis y = { .label = "occupancy", .unit = UNIT_PERCENT, .min = 0, .max = 1 };
-    struct panel *panel = figure_add_lines(figure, NULL, x, y);
+    struct panel *panel = figure_add_lines(figure, title, x, y);
 
-    if (is_step)
-        panel_add_steps(panel, "occupancy", data->x, data->y, data->count);
-    else
-        panel_add_series(panel, "occupancy", data->x, data->y, data->count);
+    panel_add_steps(panel, "occupancy", data->x, data->y, data->count);
     if (current >= data->x[0] && current <= data->x[data->count - 1])
-        panel_highlight(panel, current, NULL);
+        panel_highlight(panel, current, label);
 }
 
 static void add_figure(struct result *result, const struct occupancy_point *point)
@@ -485,31 +482,41 @@ static void add_figure(struct result *result, const struct occupancy_point *poin
     const struct launch_shape *asked = &point->shape;
     struct panel_data regs = { .count = 0 }, block = { .count = 0 }, shared = { .count = 0 };
     int64_t total = asked->static_bytes + asked->dynamic_bytes, step;
+    const char *now = occupancy_percent(result, point->occ.occupancy);
     struct launch_shape shape = *asked;
     struct figure *figure =
-        figure_new(result, result_text(result, "Occupancy on %s: what if", dev->name),
+        figure_new(result,
+                   result_text(result, "Occupancy %s on %s, and what would change it", now,
+                               dev->name),
                    result_text(result,
                                "Three staircases of occupancy: over registers a thread, threads a "
                                "block and shared bytes a block. Asked for: %s.",
-                               occupancy_percent(result, point->occ.occupancy)),
-                   result_text(result, "What if, on %s (now %s):\n  regs    %s\n  block   %s",
-                               dev->name, occupancy_percent(result, point->occ.occupancy),
+                               now),
+                   result_text(result, "%s\n  regs    %s\n  block   %s", result->view.closing,
                                regs_text(result, point), block_text(result, point)));
 
     for (shape.regs = 8; shape.regs <= dev->registers_per_thread; shape.regs++)
         put_point(&regs, shape.regs, occupancy_with(point, &shape));
     shape = *asked;
+    /* A warp is given whole: 97 to 128 threads take the same. */
     for (shape.block = WARP; shape.block <= dev->threads_per_block; shape.block += WARP)
-        put_point(&block, shape.block, occupancy_with(point, &shape));
+        put_point(&block, shape.block - WARP + 1, occupancy_with(point, &shape));
+    put_point(&block, dev->threads_per_block, block.y[block.count - 1]);
     shape = *asked;
     shape.static_bytes = 0;
     step = round_up(max_i64(dev->shared_per_block_optin / (MOST_PANEL_POINTS - 8), 1), 512);
     for (shape.dynamic_bytes = 0; shape.dynamic_bytes <= dev->shared_per_block_optin;
          shape.dynamic_bytes += step)
         put_point(&shared, (double)shape.dynamic_bytes, occupancy_with(point, &shape));
-    add_panel(figure, "registers a thread", UNIT_NUMBER, &regs, asked->regs, true);
-    add_panel(figure, "threads a block", UNIT_NUMBER, &block, asked->block, false);
-    add_panel(figure, "shared bytes a block", UNIT_BYTES, &shared, (double)total, true);
+    add_panel(figure, "Registers",
+              (struct figure_axis){ .label = "registers a thread", .unit = UNIT_POW2 }, &regs,
+              asked->regs, result_text(result, "%d: %s", asked->regs, now));
+    add_panel(figure, "Block size",
+              (struct figure_axis){ .label = "threads a block", .unit = UNIT_POW2 }, &block,
+              asked->block, result_text(result, "%d: %s", asked->block, now));
+    add_panel(figure, "Shared memory",
+              (struct figure_axis){ .label = "shared bytes a block", .unit = UNIT_BYTES }, &shared,
+              (double)total, result_text(result, "%s: %s", number_text(result, total), now));
 }
 
 /* ---- the whole ---- */

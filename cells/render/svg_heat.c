@@ -25,6 +25,7 @@ struct classes {
     size_t count;
     bool is_exact; /* one value a class */
     bool has_gaps; /* some cells have no value */
+    bool has_zero; /* and some fractions are 0: nothing fits, no step of a ramp */
 };
 
 static bool is_empty(const struct figure_heat *heat)
@@ -72,6 +73,11 @@ static void set_classes(struct classes *c, enum figure_unit unit, struct axis_ra
         c->value[i] = range.min + (c->max - range.min) / RAMP_STEPS * (double)i;
 }
 
+static bool is_nothing(const struct figure_heat *heat, double v)
+{
+    return heat->value.unit == UNIT_PERCENT && v == 0;
+}
+
 static struct classes classify(const struct figure_heat *heat)
 {
     struct classes c = { .is_exact = true };
@@ -79,9 +85,12 @@ static struct classes classify(const struct figure_heat *heat)
     struct axis_range range = AXIS_RANGE_EMPTY;
 
     for (i = 0; i < n; i++) {
-        axis_range_add(&range, SCALE_LINEAR, heat->values[i]);
+        if (!is_nothing(heat, heat->values[i]))
+            axis_range_add(&range, SCALE_LINEAR, heat->values[i]);
         if (!isfinite(heat->values[i]))
             c.has_gaps = true;
+        else if (is_nothing(heat, heat->values[i]))
+            c.has_zero = true;
         else if (c.is_exact)
             c.is_exact = add_value(&c, heat->values[i]);
     }
@@ -91,12 +100,12 @@ static struct classes classify(const struct figure_heat *heat)
     return c;
 }
 
-/* The class of a value; RAMP_STEPS where there is none. */
+/* The class of a value; RAMP_STEPS where there is none, or nothing. */
 static size_t class_of(const struct classes *c, double v)
 {
     size_t i = c->count;
 
-    if (!isfinite(v) || !c->count)
+    if (!isfinite(v) || !c->count || (c->has_zero && v == 0))
         return RAMP_STEPS;
     while (i-- > 1)
         if (v >= c->value[i])
@@ -138,8 +147,9 @@ static int draw_legend(struct drawing *d, const struct figure_heat *heat, const 
     struct legend_entry entries[LEGEND_MAX];
     size_t n = entries_of(heat, c, entries, names);
 
-    if (c->has_gaps)
-        entries[n++] = (struct legend_entry){ "no value", LEGEND_FILLS, FILL_NOTHING };
+    if (c->has_gaps || c->has_zero)
+        entries[n++] =
+            (struct legend_entry){ c->has_gaps ? "no value" : "0 %", LEGEND_FILLS, FILL_NOTHING };
     return pen_legend(d, x, y, width, entries, n, is_dry);
 }
 
@@ -262,7 +272,7 @@ static void draw_cells(struct drawing *d, const struct figure_heat *heat, const 
 
         if (class >= c->count && class < RAMP_STEPS)
             continue;
-        if (class == RAMP_STEPS && !c->has_gaps)
+        if (class == RAMP_STEPS && !c->has_gaps && !c->has_zero)
             continue;
         fill = class == RAMP_STEPS ? pen_fill(d, FILL_NOTHING) : pen_ramp_colour(step_of(c, class));
         buf_puts(&d->body, "<path d=\"");
@@ -290,11 +300,12 @@ static void draw_numbers(struct drawing *d, const struct figure_heat *heat, cons
         struct box b = cell_box(heat, map, i % heat->x_count, i / heat->x_count);
         size_t class = class_of(c, heat->values[i]);
 
-        if (class == RAMP_STEPS)
+        if (!isfinite(heat->values[i]))
             continue;
         pen_text(d, b.x + b.width / 2, b.y + b.height / 2 + 4 * PX, ANCHOR_MIDDLE, SIZE_SMALL,
-                 pen_ramp_is_dark(step_of(c, class)) ? LOOK_LIGHT : LOOK_PLAIN, 0,
-                 axis_label(text, heat->value.unit, heat->values[i]));
+                 class < RAMP_STEPS && pen_ramp_is_dark(step_of(c, class)) ? LOOK_LIGHT
+                                                                           : LOOK_PLAIN,
+                 0, axis_label(text, heat->value.unit, heat->values[i]));
     }
 }
 
@@ -333,6 +344,15 @@ static void draw_names(struct drawing *d, const struct figure_heat *heat, const 
              heat->y.label);
 }
 
+/* A frame around a tiny cell would hide it: it gets some room. */
+static void widen(int *at, int *length)
+{
+    if (*length >= ROOMY)
+        return;
+    *at -= (ROOMY - *length) / 2;
+    *length = ROOMY;
+}
+
 static void draw_highlight(struct drawing *d, const struct figure_heat *heat, const struct box *map)
 {
     struct box b;
@@ -340,6 +360,8 @@ static void draw_highlight(struct drawing *d, const struct figure_heat *heat, co
     if (!heat->has_highlight)
         return;
     b = cell_box(heat, map, heat->highlight_x, heat->highlight_y);
+    widen(&b.x, &b.width);
+    widen(&b.y, &b.height);
     pen_rect(d, b, 0, "fill=\"none\" stroke=\"#ffffff\" stroke-width=\"5\"");
     pen_rect(d, b, 0, "fill=\"none\" stroke=\"" COLOUR_INK "\" stroke-width=\"2.5\"");
 }

@@ -14,7 +14,7 @@ enum {
     X_TICKS = 18 * PX,
     X_LABEL = 20 * PX,
     INSET = 5 * PX, /* a curve at 100 % does not lie on the edge */
-    FEW_POINTS = 16,
+    FEW_POINTS = 40,
     MOST_MARKERS = 120,
     MOST_CURVES = 64,
 };
