@@ -187,7 +187,7 @@ static int set_device(const struct call *call, json_t *fields, struct err *err)
     struct session_device device;
     char cc[24];
 
-    if (!device_param(call->magic) || json_object_get(fields, "device"))
+    if (json_object_get(fields, "device"))
         return 0;
     if (call_device(call, &device, err) < 0)
         return -1;

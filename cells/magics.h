@@ -12,6 +12,8 @@
     /* the models */ \
     X(OCCUPANCY) \
     X(SIMULATE) \
+    X(DEVICE) \
+    X(DEVICES) \
     /* the language */ \
     X(LET) \
     X(PRINT) \

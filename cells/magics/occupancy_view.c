@@ -563,8 +563,8 @@ int occupancy_show_point(struct result *result, const struct occupancy_point *po
         set_fields(result, point, &advice, err) < 0)
         return -1;
     result->view.answer = answer_text(result, &point->occ);
-    result->view.origin = result_text(result, "%s  %s  theoretical",
-                                      occupancy_device_text(result, &point->device), parameters);
+    result->view.origin =
+        occupancy_origin(result, occupancy_device_text(result, &point->device), parameters);
     add_table(result, point);
     add_facts(result, point);
     result->view.closing = closing_text(result, point, &advice);
