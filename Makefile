@@ -35,6 +35,9 @@ $(BUILD)/%.o: %.c | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
+# Lane loops become vector instructions.
+$(BUILD)/model/ptx/exec_%.o: CFLAGS += -O3
+
 # A lesson's source is embedded, so that it can be printed, changed and compiled for any card.
 $(BUILD)/%.cu.o: %.cu
 	@mkdir -p $(@D)

@@ -53,6 +53,7 @@ struct ptx_variable {
     const char *name;
     bool is_constant;    /* .const */
     size_t size, align;  /* bytes */
+    uint64_t address;    /* virtual, fixed by the module; a buffer of ptx_launch.variables has it */
     const void *initial; /* size bytes */
 };
 

@@ -1,0 +1,99 @@
+/*
+ * Coalescing and bank conflicts by counting. Neighbouring lanes mostly ask for
+ * neighbouring addresses, so the ordered case has a path of its own: there, a
+ * sector is new when it differs from that of the lane before.
+ */
+#include "model/memory.h"
+
+#include <stdbool.h>
+
+enum { TABLE = 64 }; /* twice the lanes: a free place is always found */
+
+static int count_distinct(const uint64_t *v, int n)
+{
+    uint64_t table[TABLE];
+    uint64_t used = 0;
+    int distinct = 0;
+
+    for (int i = 0; i < n; i++) {
+        unsigned at = (unsigned)((v[i] * 0x9e3779b97f4a7c15ULL) >> 58);
+
+        while (used >> at & 1 && table[at] != v[i])
+            at = (at + 1) % TABLE;
+        if (used >> at & 1)
+            continue;
+        used |= (uint64_t)1 << at;
+        table[at] = v[i];
+        distinct++;
+    }
+    return distinct;
+}
+
+int memory_sectors(const uint64_t address[WARP], uint32_t mask, int bytes)
+{
+    uint64_t sectors[WARP];
+    int n = 0, changes = 0;
+    bool is_ordered = true;
+
+    (void)bytes; /* an aligned access of up to 16 bytes lies within one sector */
+    for (uint32_t m = mask; m; m &= m - 1)
+        sectors[n++] = address[__builtin_ctz(m)] / SECTOR_BYTES;
+    for (int i = 1; i < n; i++) {
+        changes += sectors[i] != sectors[i - 1];
+        is_ordered &= sectors[i] >= sectors[i - 1];
+    }
+    if (is_ordered)
+        return n ? changes + 1 : 0;
+    return count_distinct(sectors, n);
+}
+
+/* Words that lanes of one phase ask for, sorted by bank: the fullest bank decides. */
+static int phase_passes(const uint64_t address[WARP], uint32_t mask, int words)
+{
+    uint64_t seen[BANKS][WARP];
+    int count[BANKS] = { 0 }, most = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t word = address[__builtin_ctz(m)] / BANK_BYTES;
+
+        for (int w = 0; w < words; w++, word++) {
+            int bank = (int)(word % BANKS), i = 0;
+
+            while (i < count[bank] && seen[bank][i] != word)
+                i++;
+            if (i == count[bank])
+                seen[bank][count[bank]++] = word;
+            most = count[bank] > most ? count[bank] : most;
+        }
+    }
+    return most;
+}
+
+/* Lanes that are served together: all, a half or a quarter of the warp. */
+static int phase_lanes(int bytes)
+{
+    return bytes <= 4 ? WARP : WARP * 4 / bytes;
+}
+
+static uint32_t phase_mask(uint32_t mask, int first, int lanes)
+{
+    return mask & (uint32_t)((((uint64_t)1 << lanes) - 1) << first);
+}
+
+int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
+{
+    int lanes = phase_lanes(bytes), words = bytes <= 4 ? 1 : bytes / 4, passes = 0;
+
+    for (int first = 0; first < WARP; first += lanes)
+        passes += phase_passes(address, phase_mask(mask, first, lanes), words);
+    return passes;
+}
+
+int memory_best_passes(uint32_t mask, int bytes)
+{
+    int lanes = phase_lanes(bytes), passes = 0;
+
+    for (int first = 0; first < WARP; first += lanes)
+        passes += phase_mask(mask, first, lanes) != 0;
+    return passes;
+}

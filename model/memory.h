@@ -1,0 +1,43 @@
+/*
+ * What one memory instruction of a warp costs: sectors of global memory, passes
+ * of shared memory's banks.
+ */
+#ifndef WB_MODEL_MEMORY_H
+#define WB_MODEL_MEMORY_H
+
+#include "model/base/base.h"
+
+enum {
+    SECTOR_BYTES = 32, /* unit of traffic between L1, L2 and DRAM */
+    LINE_BYTES = 128,  /* four sectors */
+    BANKS = 32,        /* of shared memory */
+    BANK_BYTES = 4,    /* of one bank in one pass */
+};
+
+/*
+ * How many different sectors the lanes touch. A warp's best is bytes * lanes / 32.
+ *
+ * address  32 byte addresses; only those of lanes in mask are read
+ * mask     bit l: lane l takes part; 0 gives 0
+ * bytes    of one lane's access: 1, 2, 4, 8 or 16, and the address is a multiple of it
+ *
+ * Source: CUDA C++ Programming Guide 13.0, "Device Memory Accesses"; Nsight Compute's
+ * l1tex__t_sectors counts the same.
+ */
+int memory_sectors(const uint64_t address[WARP], uint32_t mask, int bytes);
+
+/*
+ * How often the banks must be read or written: in one pass each bank serves one word of 4 bytes,
+ * which any number of lanes may share. Accesses of 8 bytes go by half warps, of 16 by quarters, so
+ * that their best is 2 and 4 with all lanes; lanes outside the mask do not count.
+ *
+ * address  32 byte offsets in shared memory; parameters as above
+ *
+ * Source: CUDA C++ Programming Guide 13.0, "Shared Memory" of compute capability 5.x and later.
+ */
+int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
+
+/* The fewest passes that the same lanes and sizes can have: what passes beyond it are conflicts. */
+int memory_best_passes(uint32_t mask, int bytes);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The cost table. A row is a generation; a column's source is named once above it.
+ *
+ * Latency and interval by class (cycles, dependent chain; 32 / lanes):
+ *   7.0  Jia et al., arXiv 1804.06826; Accel-Sim configuration QV100
+ *   7.5  Jia et al., arXiv 1903.07486
+ *   8.0  Abdelkhalik et al., arXiv 2208.11174; Accel-Sim configuration A100
+ *   8.6, 8.9  Huerta et al., MICRO 2025 (arXiv 2503.20481); Mesa NAK's tables
+ *   9.0  Luo et al., arXiv 2402.13499; FlashGPU-Sim configuration SM90_H200
+ * Memory: pointer chase of RRZE gpu-benches (33 / 280 / 642..689 on GH200, 33 / 206 / 531 on A100,
+ *   34 / 274 / 589 on L40, 28 / 212 / 425 on V100). L2 bandwidth: 4,200..4,800 bytes a cycle, H100.
+ * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300). Launch: 2.5 us (RRZE small kernels, H200).
+ *
+ * Slots of a class are how many machine instructions ptxas makes of it: a division in single
+ * precision is some ten, a 64-bit one a subroutine.
+ */
+#include "model/ptx/costs.h"
+
+#define WAIT  PTX_STALL_wait
+#define SHORT PTX_STALL_short_scoreboard
+#define LONG  PTX_STALL_long_scoreboard
+
+/* Classes in the order of enum latency_class: slots, interval, latency, stall. */
+#define CLASSES(int_ii, fma_ii, half_lat, f64_lat, f64_ii, sfu_lat)                                \
+    {                                                                                              \
+        [LAT_FREE] = { 0, 0, 0, WAIT }, [LAT_ALU] = { 1, int_ii, 4, WAIT },                        \
+        [LAT_IMUL] = { 1, int_ii, 4, WAIT }, [LAT_FMA] = { 1, fma_ii, 4, WAIT },                   \
+        [LAT_HALF] = { 1, fma_ii, half_lat, WAIT },                                                \
+        [LAT_F64] = { 1, f64_ii, f64_lat, f64_ii > 4 ? SHORT : WAIT },                             \
+        [LAT_SFU] = { 1, 8, sfu_lat, SHORT }, [LAT_DIVIDE] = { 10, 2, 60, WAIT },                  \
+        [LAT_DIVIDE64] = { 40, 2, 200, WAIT }, [LAT_SHFL] = { 1, 4, 24, SHORT },                   \
+        [LAT_SHARED] = { 1, 4, 0, SHORT }, [LAT_GLOBAL] = { 1, 4, 0, LONG },                       \
+        [LAT_ATOM] = { 1, 4, 0, LONG }, [LAT_BARRIER] = { 1, 1, 0, PTX_STALL_barrier },            \
+        [LAT_BRANCH] = { 1, 2, 8, PTX_STALL_branch },                                              \
+    }
+
+static const struct costs COSTS[] = {
+    { 7, 0, CLASSES(2, 2, 6, 8, 4, 20), 23, 28, 212, 425, 2, 4, 2100, 64, 85, 280, 22, 2, 200, 2500,
+      400 },
+    { 7, 5, CLASSES(2, 2, 6, 45, 32, 20), 23, 32, 188, 434, 2, 4, 1200, 64, 85, 260, 22, 2, 200,
+      2500, 400 },
+    { 8, 0, CLASSES(2, 2, 5, 6, 4, 23), 23, 33, 206, 531, 2, 4, 3800, 64, 85, 280, 22, 2, 200, 2500,
+      400 },
+    { 8, 6, CLASSES(2, 1, 5, 45, 64, 23), 24, 32, 230, 500, 2, 4, 2500, 64, 85, 280, 22, 2, 200,
+      2500, 400 },
+    { 8, 9, CLASSES(2, 1, 5, 48, 64, 23), 28, 34, 274, 600, 2, 4, 4500, 64, 85, 300, 22, 2, 200,
+      2500, 400 },
+    { 9, 0, CLASSES(2, 1, 5, 8, 2, 23), 30, 39, 286, 650, 2, 4, 4500, 64, 82, 320, 22, 2, 200, 2500,
+      400 },
+};
+
+const struct costs *costs_of(const struct device *device)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < COUNT(COSTS); i++)
+        if (COSTS[i].cc_major * 10 + COSTS[i].cc_minor <= device->cc_major * 10 + device->cc_minor)
+            best = i;
+    return &COSTS[best];
+}

@@ -1,0 +1,906 @@
+/*
+ * The decoder: instructions by name become functions over rows.
+ *
+ * An opcode is cut at its dots. Arithmetic is looked up in the table that ops.def makes, after
+ * parts that change nothing were dropped; the rest (memory, control, predicates, exchange between
+ * lanes) has a function each. What is in neither is refused here, before anything runs.
+ */
+#include "model/ptx/decode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static int fail_memory(struct decoder *d)
+{
+    return err_set(d->err, ERR_ResourceError, "out of memory while the PTX was decoded");
+}
+
+int decode_refuse(struct decoder *d, const char *why)
+{
+    struct bytes opcode = d->ast_insn->opcode;
+
+    ptx_fail(&d->module->ast, ERR_UnsupportedError, d->ast_insn->loc, d->ast_insn->ptx_line, d->err,
+             "%.*s in %s: %s", (int)min_i64((int64_t)opcode.size, 80), opcode.data, d->f->name,
+             why);
+    return err_next(d->err, "device=gpu runs it, where there is a GPU");
+}
+
+uint32_t decode_room(struct decoder *d, uint32_t bytes)
+{
+    uint32_t at = d->frame_bytes;
+
+    d->frame_bytes += (uint32_t)round_up(bytes, 64);
+    return at;
+}
+
+static uint32_t predicate_room(struct decoder *d)
+{
+    if (d->predicates_used == WARP) {
+        d->predicate_row = decode_room(d, ROW32);
+        d->predicates_used = 0;
+    }
+    return d->predicate_row + 4 * (uint32_t)d->predicates_used++;
+}
+
+static uint32_t room_for(struct decoder *d, int bits)
+{
+    if (bits == 1)
+        return predicate_room(d);
+    return decode_room(d, bits > 64 ? 2 * ROW64 : bits > 32 ? ROW64 : ROW32);
+}
+
+int64_t decode_fixed(struct decoder *d, int bytes, enum special special, uint64_t value)
+{
+    unsigned bucket = (unsigned)((value ^ value >> 17 ^ value >> 40) * 31 + (unsigned)special * 7 +
+                                 (unsigned)bytes) %
+                      CONSTANT_BUCKETS;
+    struct constant *c = d->constants[bucket];
+
+    while (c && (c->row.value != value || c->row.special != special || c->row.bytes != bytes))
+        c = c->next;
+    if (c)
+        return c->row.row;
+    c = arena_alloc(d->module->arena, sizeof *c);
+    if (!c)
+        return fail_memory(d);
+    c->row = (struct fixed_row){ .row = room_for(d, bytes ? bytes * 8 : 1),
+                                 .bytes = (uint8_t)bytes,
+                                 .special = (uint8_t)special,
+                                 .value = value };
+    c->next = d->constants[bucket];
+    d->constants[bucket] = c;
+    d->constant_count++;
+    return c->row.row;
+}
+
+int64_t decode_constant(struct decoder *d, int bytes, uint64_t value)
+{
+    return decode_fixed(d, bytes, SPECIAL_NONE, bytes == 4 ? (uint32_t)value : value);
+}
+
+void decode_reads(struct decoder *d, uint32_t row)
+{
+    if (d->deps->read_count < MAX_DEPS)
+        d->deps->reads[d->deps->read_count++] = row;
+}
+
+void decode_writes(struct decoder *d, uint32_t row)
+{
+    if (d->deps->write_count < MAX_DEPS)
+        d->deps->writes[d->deps->write_count++] = row;
+}
+
+int64_t decode_register(struct decoder *d, const struct operand *o, int *bits)
+{
+    int64_t *row = &d->register_rows[o->symbol->first_id + o->index];
+
+    *bits = o->symbol->type.bits;
+    if (*row == NO_ROW)
+        *row = room_for(d, *bits);
+    return *row;
+}
+
+struct area decode_area(struct decoder *d, struct symbol *s)
+{
+    int words = (int)ceil_div((int64_t)max_i64((int64_t)s->size, 1), 4);
+
+    if (!s->address)
+        s->address = (uint64_t)decode_room(d, (uint32_t)words * ROW32) + 1;
+    return (struct area){ .row = (uint32_t)(s->address - 1), .words = words };
+}
+
+/* ---- Operands ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum special special;
+} SPECIALS[] = {
+    { "%tid.x", SPECIAL_TID_X },
+    { "%tid.y", SPECIAL_TID_Y },
+    { "%tid.z", SPECIAL_TID_Z },
+    { "%ntid.x", SPECIAL_NTID_X },
+    { "%ntid.y", SPECIAL_NTID_Y },
+    { "%ntid.z", SPECIAL_NTID_Z },
+    { "%ctaid.x", SPECIAL_CTAID_X },
+    { "%ctaid.y", SPECIAL_CTAID_Y },
+    { "%ctaid.z", SPECIAL_CTAID_Z },
+    { "%nctaid.x", SPECIAL_NCTAID_X },
+    { "%nctaid.y", SPECIAL_NCTAID_Y },
+    { "%nctaid.z", SPECIAL_NCTAID_Z },
+    { "%laneid", SPECIAL_LANEID },
+    { "%warpid", SPECIAL_WARPID },
+    { "%nwarpid", SPECIAL_NWARPID },
+    { "%smid", SPECIAL_SMID },
+    { "%nsmid", SPECIAL_NSMID },
+    { "%gridid", SPECIAL_GRIDID },
+    { "%lanemask_eq", SPECIAL_LANEMASK_EQ },
+    { "%lanemask_lt", SPECIAL_LANEMASK_LT },
+    { "%lanemask_le", SPECIAL_LANEMASK_LE },
+    { "%lanemask_gt", SPECIAL_LANEMASK_GT },
+    { "%lanemask_ge", SPECIAL_LANEMASK_GE },
+    { "%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM },
+    { "%total_smem_size", SPECIAL_TOTAL_SMEM },
+};
+
+static int64_t special_row(struct decoder *d, const struct operand *o, int bits)
+{
+    for (size_t i = 0; i < COUNT(SPECIALS); i++)
+        if (bytes_equal(o->text, SPECIALS[i].name))
+            return decode_fixed(d, bits > 32 ? 8 : 4, SPECIALS[i].special, 0);
+    return decode_refuse(d, "a special register that is not known");
+}
+
+static int64_t symbol_row(struct decoder *d, const struct operand *o, int bits)
+{
+    struct symbol *s = o->symbol;
+    int bytes = bits > 32 ? 8 : 4;
+
+    if (s->kind == SYMBOL_FUNCTION)
+        return decode_constant(d, bytes, CODE_WINDOW + 16 * (uint64_t)(s->body->index + 1));
+    if (s->kind != SYMBOL_VARIABLE)
+        return decode_refuse(d, "a name that is not declared");
+    if (s->space == SPACE_LOCAL)
+        return decode_fixed(d, bytes, SPECIAL_LOCAL, s->address + o->value);
+    if (s->space == SPACE_PARAM && !d->f->is_entry)
+        return decode_refuse(d, "the address of a parameter");
+    return decode_constant(d, bytes, s->address + o->value);
+}
+
+static uint64_t float_bits(const struct operand *o, int bits)
+{
+    double wide;
+    float narrow;
+    uint32_t narrow_bits;
+
+    if (o->kind == OPERAND_F32 && bits == 64) {
+        narrow_bits = (uint32_t)o->value;
+        memcpy(&narrow, &narrow_bits, sizeof narrow);
+        wide = narrow;
+        memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+        uint64_t wide_bits;
+        memcpy(&wide_bits, &wide, sizeof wide_bits);
+        return wide_bits;
+    }
+    if (o->kind == OPERAND_F64 && bits <= 32) {
+        memcpy(&wide, &o->value, sizeof wide);
+        narrow = (float)wide;
+        memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+        return narrow_bits;
+    }
+    return o->value;
+}
+
+/* 8, 16 and 32 bits share rows of 32-bit cells. */
+static bool is_same_row(int bits, int wanted)
+{
+    return (bits == 1) == (wanted == 1) && (bits > 32) == (wanted > 32) &&
+           (bits > 64) == (wanted > 64);
+}
+
+static int64_t any_source(struct decoder *d, const struct operand *o, int bits)
+{
+    int register_bits;
+    int64_t row;
+    int bytes = bits == 1 ? 0 : bits > 32 ? 8 : 4;
+
+    if (!o)
+        return decode_refuse(d, "an operand is missing");
+    switch (o->kind) {
+    case OPERAND_REGISTER:
+        row = decode_register(d, o, &register_bits);
+        if (!is_same_row(register_bits, bits))
+            return decode_refuse(d, "a register of another size than the instruction");
+        return row;
+    case OPERAND_SPECIAL:
+        return special_row(d, o, bits);
+    case OPERAND_INT:
+        if (bits == 16)
+            return decode_constant(d, bytes, (uint16_t)o->value);
+        return decode_constant(d, bytes, bits == 1 ? (o->value ? FULL_MASK : 0) : o->value);
+    case OPERAND_F32:
+    case OPERAND_F64:
+        return decode_constant(d, bytes, float_bits(o, bits));
+    case OPERAND_SYMBOL:
+        return symbol_row(d, o, bits);
+    case OPERAND_ADDRESS:
+    case OPERAND_VECTOR:
+    case OPERAND_LIST:
+    case OPERAND_PAIR:
+    case OPERAND_SINK:
+        break;
+    }
+    return decode_refuse(d, "an operand of a form that it does not have");
+}
+
+int64_t decode_source(struct decoder *d, const struct operand *o, int bits)
+{
+    int64_t row = any_source(d, o, bits);
+
+    if (row >= 0)
+        decode_reads(d, (uint32_t)row);
+    return row;
+}
+
+int64_t decode_destination(struct decoder *d, const struct operand *o, int bits)
+{
+    int register_bits;
+    int64_t row;
+
+    if (o && o->kind == OPERAND_SINK)
+        return d->sink;
+    if (!o || o->kind != OPERAND_REGISTER)
+        return decode_refuse(d, "a destination that is no register");
+    row = decode_register(d, o, &register_bits);
+    if (!is_same_row(register_bits, bits))
+        return decode_refuse(d, "a register of another size than the instruction");
+    decode_writes(d, (uint32_t)row);
+    return row;
+}
+
+const struct operand *decode_operand(struct decoder *d, int i)
+{
+    return i < d->ast_insn->operand_count ? &d->ast_insn->operands[i] : NULL;
+}
+
+/* Fills a row of the instruction: false after an error. */
+static bool take(int64_t row, uint32_t *out)
+{
+    *out = (uint32_t)row;
+    return row >= 0;
+}
+
+static bool take_source(struct decoder *d, int i, int bits, uint32_t *out)
+{
+    return take(decode_source(d, decode_operand(d, i), bits), out);
+}
+
+static bool take_destination(struct decoder *d, int i, int bits, uint32_t *out)
+{
+    return take(decode_destination(d, decode_operand(d, i), bits), out);
+}
+
+/* ---- Opcodes -------------------------------------------------------------------------------- */
+
+static int cut_opcode(struct decoder *d)
+{
+    struct bytes left = d->ast_insn->opcode;
+    struct opcode *o = &d->opcode;
+
+    o->count = 0;
+    while (left.size) {
+        const char *dot = memchr(left.data, '.', left.size);
+        size_t n = dot ? (size_t)(dot - left.data) : left.size;
+
+        if (o->count == MAX_PARTS)
+            return decode_refuse(d, "more than 16 parts");
+        o->parts[o->count++] = (struct bytes){ left.data, n };
+        left.data += n + (dot != NULL);
+        left.size -= n + (dot != NULL);
+    }
+    return 0;
+}
+
+bool opcode_has(const struct opcode *opcode, const char *part)
+{
+    for (int i = 1; i < opcode->count; i++)
+        if (bytes_equal(opcode->parts[i], part))
+            return true;
+    return false;
+}
+
+struct type opcode_type(const struct opcode *opcode)
+{
+    return type_of(opcode->parts[opcode->count - 1]);
+}
+
+static bool is_op(const struct decoder *d, const char *name)
+{
+    return bytes_equal(d->opcode.parts[0], name);
+}
+
+/* ---- Arithmetic ----------------------------------------------------------------------------- */
+
+static int compare_spelling(const void *key, const void *op)
+{
+    return strcmp(key, ((const struct op *)op)->spelling);
+}
+
+const struct op *ops_find(const struct op_table *table, const char *spelling)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (compare_spelling(spelling, &table->ops[i]) == 0)
+            return &table->ops[i];
+    return NULL;
+}
+
+compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling)
+{
+    for (size_t i = 0; i < table->comparison_count; i++)
+        if (!strcmp(spelling, table->comparisons[i].spelling))
+            return table->comparisons[i].compare;
+    return NULL;
+}
+
+/* Parts that change nothing: the default rounding, and .sat of a float made an integer. */
+static bool is_idle_part(const struct decoder *d, int i)
+{
+    struct bytes part = d->opcode.parts[i];
+    bool is_cvt = is_op(d, "cvt");
+    struct type to =
+        d->opcode.count > 2 ? type_of(d->opcode.parts[d->opcode.count - 2]) : (struct type){ 0 };
+
+    if (bytes_equal(part, "rn"))
+        return is_op(d, "add") || is_op(d, "sub") || is_op(d, "mul") || is_op(d, "fma") ||
+               is_op(d, "mad");
+    if (!is_cvt || opcode_type(&d->opcode).kind != TYPE_FLOAT || to.kind == TYPE_FLOAT)
+        return false;
+    /* A subnormal rounds to zero either way, unless it is rounded up or down. */
+    return bytes_equal(part, "sat") ||
+           (bytes_equal(part, "ftz") && !opcode_has(&d->opcode, "rmi") &&
+            !opcode_has(&d->opcode, "rpi"));
+}
+
+static void spell(const struct decoder *d, const char *type, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < d->opcode.count; i++) {
+        struct bytes part = d->opcode.parts[i];
+        bool is_type = i == d->opcode.count - 1 && type;
+        bool is_mad =
+            i == 0 && bytes_equal(part, "mad") && opcode_type(&d->opcode).kind == TYPE_FLOAT;
+
+        if (i > 0 && is_idle_part(d, i))
+            continue;
+        n += (size_t)snprintf(out + n, size - n, "%s%.*s", i ? "." : "",
+                              is_type  ? (int)strlen(type)
+                              : is_mad ? 3
+                                       : (int)part.size,
+                              is_type  ? type
+                              : is_mad ? "fma"
+                                       : part.data);
+        if (n >= size)
+            n = size - 1;
+    }
+}
+
+/* "add.s32" is found as "add.u32", "selp.f32" as "selp.b32": what does not care has one row. */
+static const struct op *find_op(struct decoder *d)
+{
+    char spelling[96], type[8];
+    struct type t = opcode_type(&d->opcode);
+    const struct op *op;
+
+    spell(d, NULL, spelling, sizeof spelling);
+    op = ops_find(d->table, spelling);
+    for (const char *kind = "ub"; !op && *kind && t.kind != TYPE_NONE; kind++) {
+        if (*kind == 'u' && t.kind == TYPE_FLOAT)
+            continue;
+        snprintf(type, sizeof type, "%c%d", *kind, t.bits);
+        spell(d, type, spelling, sizeof spelling);
+        op = ops_find(d->table, spelling);
+    }
+    return op;
+}
+
+static int decode_table(struct decoder *d)
+{
+    const struct op *op = find_op(d);
+    struct insn *in = d->insn;
+
+    if (!op)
+        return decode_refuse(d, "not an instruction that is executed");
+    in->full = op->full;
+    in->masked = op->masked;
+    in->latency = op->latency;
+    if (d->ast_insn->operand_count != op->sources + 1)
+        return decode_refuse(d, "another number of operands than it has");
+    if (!take_source(d, 1, op->a_bits, &in->a))
+        return -1;
+    if (op->sources > 1 && !take_source(d, 2, op->b_bits, &in->b))
+        return -1;
+    if (op->sources > 2 && !take_source(d, 3, op->c_bits, &in->c))
+        return -1;
+    return take_destination(d, 0, op->d_bits, &in->d) ? 0 : -1;
+}
+
+static void set_exec(struct insn *in, exec_fn *fn, enum latency_class latency)
+{
+    in->full = in->masked = fn;
+    in->latency = (uint8_t)latency;
+}
+
+static int decode_mov(struct decoder *d)
+{
+    const struct operand *to = decode_operand(d, 0), *from = decode_operand(d, 1);
+    bool is_pack = from && from->kind == OPERAND_VECTOR;
+    bool is_unpack = to && to->kind == OPERAND_VECTOR;
+    struct insn *in = d->insn;
+    int bits = opcode_type(&d->opcode).bits;
+    const struct operand *many = is_pack ? from : to;
+
+    if (bits == 1) {
+        set_exec(in, exec_logic, LAT_FREE);
+        in->option = LOGIC_MOVE;
+        return take_source(d, 1, 1, &in->a) && take_destination(d, 0, 1, &in->d) ? 0 : -1;
+    }
+    if (from && from->kind == OPERAND_SPECIAL &&
+        (bytes_equal(from->text, "%clock") || bytes_equal(from->text, "%clock64") ||
+         bytes_equal(from->text, "%globaltimer"))) {
+        set_exec(in, exec_clock, LAT_ALU);
+        in->option = bits > 32 ? ACCESS_WIDE_ROWS : 0;
+        return take_destination(d, 0, bits, &in->d) ? 0 : -1;
+    }
+    if (!is_pack && !is_unpack)
+        return decode_table(d);
+    if (many->count != 2 && many->count != 4)
+        return decode_refuse(d, "a vector of other than 2 or 4 registers");
+    set_exec(in, is_pack ? exec_pack : exec_unpack, LAT_FREE);
+    in->vector = (uint8_t)many->count;
+    in->option = (uint16_t)bits;
+    for (int i = 0; i < many->count; i++)
+        if (!take(is_pack ? decode_source(d, &many->items[i], bits / many->count)
+                          : decode_destination(d, &many->items[i], bits / many->count),
+                  &in->rows[i]))
+            return -1;
+    return is_pack ? (take_destination(d, 0, bits, &in->d) ? 0 : -1)
+                   : (take_source(d, 1, bits, &in->a) ? 0 : -1);
+}
+
+static int decode_cvta(struct decoder *d)
+{
+    char spelling[32] = "mov.b64";
+
+    if (!opcode_has(&d->opcode, "global") && !opcode_has(&d->opcode, "const"))
+        return decode_table(d);
+    const struct op *op = ops_find(d->table, spelling);
+    d->insn->full = op->full;
+    d->insn->masked = op->masked;
+    d->insn->latency = LAT_FREE;
+    return take_source(d, 1, 64, &d->insn->a) && take_destination(d, 0, 64, &d->insn->d) ? 0 : -1;
+}
+
+/* ---- Predicates ----------------------------------------------------------------------------- */
+
+static const char *const COMPARISONS[] = { "eq",  "ne",  "lt",  "le",  "gt",  "ge",
+                                           "lo",  "ls",  "hi",  "hs",  "equ", "neu",
+                                           "ltu", "leu", "gtu", "geu", "num", "nan" };
+
+/* The comparison of setp and set: which, and of which type. */
+static compare_fn *find_comparison(struct decoder *d, struct type type)
+{
+    char spelling[32];
+    const char *ftz = opcode_has(&d->opcode, "ftz") ? "ftz." : "";
+
+    for (size_t i = 0; i < COUNT(COMPARISONS); i++) {
+        const char *name = COMPARISONS[i];
+        char kind = type.kind == TYPE_FLOAT ? 'f' : type.kind == TYPE_SIGNED ? 's' : 'u';
+
+        if (!opcode_has(&d->opcode, name))
+            continue;
+        /* lo ls hi hs: the unsigned lt le gt ge. */
+        if (!strcmp(name, "lo") || !strcmp(name, "ls"))
+            name = name[1] == 'o' ? "lt" : "le";
+        else if (!strcmp(name, "hi") || !strcmp(name, "hs"))
+            name = name[1] == 'i' ? "gt" : "ge";
+        snprintf(spelling, sizeof spelling, "%s.%s%c%d", name, ftz, kind, type.bits);
+        return ops_find_comparison(d->table, spelling);
+    }
+    return NULL;
+}
+
+static int decode_setp(struct decoder *d)
+{
+    struct type type = opcode_type(&d->opcode);
+    const struct operand *to = decode_operand(d, 0), *extra = decode_operand(d, 3);
+    bool is_pair = to && to->kind == OPERAND_PAIR;
+    struct insn *in = d->insn;
+    compare_fn *compare = find_comparison(d, type);
+
+    if (!compare)
+        return decode_refuse(d, "a comparison that is not executed");
+    set_exec(in, exec_setp, type.bits == 64 && type.kind == TYPE_FLOAT ? LAT_F64 : LAT_ALU);
+    memcpy(&in->extra, &compare, sizeof compare);
+    in->option = opcode_has(&d->opcode, "and")   ? SETP_AND
+                 : opcode_has(&d->opcode, "or")  ? SETP_OR
+                 : opcode_has(&d->opcode, "xor") ? SETP_XOR
+                                                 : SETP_ALONE;
+    if (extra && in->option != SETP_ALONE) {
+        in->option |= extra->is_negated ? SETP_NEGATED : 0;
+        if (!take(decode_source(d, extra, 1), &in->c))
+            return -1;
+    }
+    if (!take_source(d, 1, type.bits, &in->a) || !take_source(d, 2, type.bits, &in->b) ||
+        !take(decode_destination(d, is_pair ? &to->items[0] : to, 1), &in->d))
+        return -1;
+    in->e = d->sink;
+    return !is_pair || take(decode_destination(d, &to->items[1], 1), &in->e) ? 0 : -1;
+}
+
+/* set.CMP.dtype.stype d, a, b: all ones (or 1.0) where it holds. */
+static int decode_set(struct decoder *d)
+{
+    struct type type = opcode_type(&d->opcode), to = { 0 };
+    struct insn *in = d->insn;
+    compare_fn *compare = find_comparison(d, type);
+
+    if (d->opcode.count > 3)
+        to = type_of(d->opcode.parts[d->opcode.count - 2]);
+    if (!compare || to.bits != 32 || d->ast_insn->operand_count != 3)
+        return decode_refuse(d, "a comparison that is not executed");
+    set_exec(in, exec_set, LAT_ALU);
+    memcpy(&in->extra, &compare, sizeof compare);
+    in->option = to.kind == TYPE_FLOAT;
+    return take_source(d, 1, type.bits, &in->a) && take_source(d, 2, type.bits, &in->b) &&
+                   take_destination(d, 0, 32, &in->d)
+               ? 0
+               : -1;
+}
+
+static int decode_logic(struct decoder *d)
+{
+    struct insn *in = d->insn;
+
+    if (opcode_type(&d->opcode).kind != TYPE_PRED)
+        return decode_table(d);
+    set_exec(in, exec_logic, LAT_ALU);
+    in->option = is_op(d, "and")   ? LOGIC_AND
+                 : is_op(d, "or")  ? LOGIC_OR
+                 : is_op(d, "xor") ? LOGIC_XOR
+                                   : LOGIC_NOT;
+    if (!take_source(d, 1, 1, &in->a) || !take_destination(d, 0, 1, &in->d))
+        return -1;
+    return in->option == LOGIC_NOT || take_source(d, 2, 1, &in->b) ? 0 : -1;
+}
+
+static int decode_lop3(struct decoder *d)
+{
+    const struct operand *table = decode_operand(d, 4);
+    struct insn *in = d->insn;
+
+    if (!table || table->kind != OPERAND_INT || opcode_type(&d->opcode).bits != 32)
+        return decode_refuse(d, "a form that is not executed");
+    set_exec(in, exec_lop3, LAT_ALU);
+    in->option = (uint8_t)table->value;
+    return take_source(d, 1, 32, &in->a) && take_source(d, 2, 32, &in->b) &&
+                   take_source(d, 3, 32, &in->c) && take_destination(d, 0, 32, &in->d)
+               ? 0
+               : -1;
+}
+
+/* bfi d, a, b, position, length: a's bits into b. */
+static int decode_bfi(struct decoder *d)
+{
+    int bits = opcode_type(&d->opcode).bits;
+    struct insn *in = d->insn;
+
+    set_exec(in, exec_bfi, LAT_ALU);
+    in->option = bits == 64 ? ACCESS_WIDE_ROWS : 0;
+    return take_source(d, 1, bits, &in->a) && take_source(d, 2, bits, &in->b) &&
+                   take_source(d, 3, 32, &in->c) && take_source(d, 4, 32, &in->e) &&
+                   take_destination(d, 0, bits, &in->d)
+               ? 0
+               : -1;
+}
+
+/* ---- Between lanes -------------------------------------------------------------------------- */
+
+/* shfl.sync.MODE.b32 d|p, a, b, c, mask */
+static int decode_shfl(struct decoder *d)
+{
+    const struct operand *to = decode_operand(d, 0);
+    bool is_pair = to && to->kind == OPERAND_PAIR;
+    struct insn *in = d->insn;
+
+    if (!opcode_has(&d->opcode, "sync"))
+        return decode_refuse(d, "the form without .sync, which sm_70 and later do not have");
+    set_exec(in, exec_shfl, LAT_SHFL);
+    in->option = opcode_has(&d->opcode, "up")     ? SHFL_UP
+                 : opcode_has(&d->opcode, "down") ? SHFL_DOWN
+                 : opcode_has(&d->opcode, "bfly") ? SHFL_BFLY
+                                                  : SHFL_IDX;
+    if (!take_source(d, 1, 32, &in->a) || !take_source(d, 2, 32, &in->b) ||
+        !take_source(d, 3, 32, &in->c) || !take_source(d, 4, 32, &in->rows[0]) ||
+        !take(decode_destination(d, is_pair ? &to->items[0] : to, 32), &in->d))
+        return -1;
+    in->e = d->sink;
+    return !is_pair || take(decode_destination(d, &to->items[1], 1), &in->e) ? 0 : -1;
+}
+
+/* vote.sync.MODE.pred p, a, mask; vote.sync.ballot.b32 d, a, mask */
+static int decode_vote(struct decoder *d)
+{
+    const struct operand *a = decode_operand(d, 1);
+    struct insn *in = d->insn;
+    bool is_ballot = opcode_has(&d->opcode, "ballot");
+
+    if (!opcode_has(&d->opcode, "sync"))
+        return decode_refuse(d, "the form without .sync, which sm_70 and later do not have");
+    set_exec(in, exec_vote, LAT_SHFL);
+    in->option = is_ballot                       ? VOTE_BALLOT
+                 : opcode_has(&d->opcode, "all") ? VOTE_ALL
+                 : opcode_has(&d->opcode, "any") ? VOTE_ANY
+                                                 : VOTE_UNI;
+    in->option |= a && a->is_negated ? VOTE_NEGATED : 0;
+    return take_source(d, 1, 1, &in->a) && take_source(d, 2, 32, &in->rows[0]) &&
+                   take_destination(d, 0, is_ballot ? 32 : 1, &in->d)
+               ? 0
+               : -1;
+}
+
+static int decode_activemask(struct decoder *d)
+{
+    set_exec(d->insn, exec_activemask, LAT_ALU);
+    return take_destination(d, 0, 32, &d->insn->d) ? 0 : -1;
+}
+
+/* bar.sync a{, b}; barrier.sync likewise; bar.warp.sync mask */
+static int decode_barrier(struct decoder *d)
+{
+    struct insn *in = d->insn;
+
+    if (opcode_has(&d->opcode, "warp")) {
+        set_exec(in, exec_warp_barrier, LAT_ALU);
+        return take_source(d, 0, 32, &in->rows[0]) ? 0 : -1;
+    }
+    if (!opcode_has(&d->opcode, "sync") || opcode_has(&d->opcode, "cluster"))
+        return decode_refuse(d, "a barrier that is not executed");
+    if (in->guard_kind != GUARD_NONE)
+        return decode_refuse(d, "a barrier under a predicate");
+    set_exec(in, exec_barrier, LAT_BARRIER);
+    if (!take_source(d, 0, 32, &in->a))
+        return -1;
+    in->option = decode_operand(d, 1) != NULL; /* counts threads */
+    return !in->option || take_source(d, 1, 32, &in->b) ? 0 : -1;
+}
+
+/* Fences order what one thread did; a block's threads run in turn here, so nothing is to do. */
+static int decode_nothing(struct decoder *d)
+{
+    set_exec(d->insn, exec_nop, LAT_ALU);
+    return 0;
+}
+
+static int decode_isspacep(struct decoder *d)
+{
+    struct insn *in = d->insn;
+
+    set_exec(in, exec_isspacep, LAT_ALU);
+    in->space = opcode_has(&d->opcode, "shared")   ? SPACE_SHARED
+                : opcode_has(&d->opcode, "local")  ? SPACE_LOCAL
+                : opcode_has(&d->opcode, "global") ? SPACE_GLOBAL
+                : opcode_has(&d->opcode, "const")  ? SPACE_CONST
+                                                   : SPACE_PARAM;
+    return take_source(d, 1, 64, &in->a) && take_destination(d, 0, 1, &in->d) ? 0 : -1;
+}
+
+/* ---- Control -------------------------------------------------------------------------------- */
+
+static int decode_branch(struct decoder *d)
+{
+    const struct operand *to = decode_operand(d, 0);
+
+    if (!to || to->kind != OPERAND_SYMBOL || to->symbol->kind != SYMBOL_LABEL)
+        return decode_refuse(d, "a branch to what is no label");
+    if (to->symbol->label_at < 0 || to->symbol->label_at > d->ast->insn_count)
+        return decode_refuse(d, "a branch to a label that is not there");
+    d->insn->latency = LAT_BRANCH;
+    d->insn->control = CONTROL_BRANCH;
+    d->insn->offset = to->symbol->label_at;
+    return 0;
+}
+
+static int decode_end(struct decoder *d)
+{
+    if (d->insn->guard_kind != GUARD_NONE)
+        return decode_refuse(d, "an end under a predicate");
+    d->insn->latency = LAT_BRANCH;
+    d->insn->control = is_op(d, "exit") ? CONTROL_EXIT : CONTROL_RETURN;
+    return 0;
+}
+
+static int decode_trap(struct decoder *d)
+{
+    set_exec(d->insn, exec_trap, LAT_ALU);
+    return 0;
+}
+
+typedef int decode_fn(struct decoder *d);
+
+static const struct {
+    const char *name;
+    decode_fn *decode;
+} FAMILIES[] = {
+    { "mov", decode_mov },           { "cvta", decode_cvta },
+    { "setp", decode_setp },         { "set", decode_set },
+    { "and", decode_logic },         { "or", decode_logic },
+    { "xor", decode_logic },         { "not", decode_logic },
+    { "lop3", decode_lop3 },         { "bfi", decode_bfi },
+    { "ld", decode_load },           { "ldu", decode_load },
+    { "st", decode_store },          { "atom", decode_atomic },
+    { "red", decode_atomic },        { "shfl", decode_shfl },
+    { "vote", decode_vote },         { "activemask", decode_activemask },
+    { "bar", decode_barrier },       { "barrier", decode_barrier },
+    { "membar", decode_nothing },    { "fence", decode_nothing },
+    { "prefetch", decode_nothing },  { "prefetchu", decode_nothing },
+    { "discard", decode_nothing },   { "nanosleep", decode_nothing },
+    { "pmevent", decode_nothing },   { "brkpt", decode_nothing },
+    { "isspacep", decode_isspacep }, { "bra", decode_branch },
+    { "call", decode_call },         { "ret", decode_end },
+    { "exit", decode_end },          { "trap", decode_trap },
+};
+
+static int decode_guard(struct decoder *d)
+{
+    const struct ast_insn *ast = d->ast_insn;
+    struct operand guard = { .kind = OPERAND_REGISTER,
+                             .symbol = ast->guard,
+                             .index = ast->guard_index };
+
+    if (!ast->guard)
+        return 0;
+    d->insn->guard_kind = ast->is_guard_negated ? GUARD_UNLESS : GUARD_IF;
+    return take(decode_source(d, &guard, 1), &d->insn->guard) ? 0 : -1;
+}
+
+static int decode_instruction(struct decoder *d)
+{
+    struct insn *in = d->insn;
+
+    in->counter = -1;
+    in->loc = d->ast_insn->loc;
+    in->ptx_line = d->ast_insn->ptx_line;
+    d->deps = arena_alloc(d->module->arena, sizeof *d->deps);
+    in->spelling = arena_copy(d->module->arena, d->ast_insn->opcode.data, d->ast_insn->opcode.size);
+    if (!d->deps || !in->spelling)
+        return fail_memory(d);
+    in->deps = d->deps;
+    if (cut_opcode(d) < 0 || decode_guard(d) < 0)
+        return -1;
+    for (size_t i = 0; i < COUNT(FAMILIES); i++)
+        if (is_op(d, FAMILIES[i].name))
+            return FAMILIES[i].decode(d);
+    return decode_table(d);
+}
+
+/* ---- Functions ------------------------------------------------------------------------------ */
+
+/* Local variables one after the other; the whole is what a call needs of a thread's stack. */
+static void place_locals(struct decoder *d)
+{
+    uint64_t at = 0;
+
+    for (struct symbol *s = d->ast->variables; s; s = s->next) {
+        if (s->space != SPACE_LOCAL)
+            continue;
+        at = (uint64_t)round_up((int64_t)at, (int64_t)s->align);
+        s->address = at;
+        at += s->size;
+    }
+    d->f->local_bytes = (int)round_up((int64_t)at, 16);
+}
+
+static int place_formals(struct decoder *d, struct symbol **symbols, int count,
+                         const struct area **out)
+{
+    struct area *areas = arena_array(d->module->arena, (size_t)count, sizeof *areas);
+
+    if (!areas)
+        return fail_memory(d);
+    for (int i = 0; i < count; i++)
+        areas[i] = decode_area(d, symbols[i]);
+    *out = areas;
+    return 0;
+}
+
+/* The kernel's parameters as one blob: each at its own alignment. */
+static void place_parameters(struct decoder *d)
+{
+    uint64_t at = 0;
+
+    for (int i = 0; i < d->ast->parameter_count; i++) {
+        struct symbol *s = d->ast->parameters[i];
+
+        at = (uint64_t)round_up((int64_t)at, (int64_t)s->align);
+        s->address = at;
+        at += s->size;
+    }
+}
+
+static int keep_constants(struct decoder *d)
+{
+    struct fixed_row *fixed =
+        arena_array(d->module->arena, (size_t)d->constant_count, sizeof *fixed);
+    int n = 0;
+
+    if (!fixed)
+        return fail_memory(d);
+    for (int i = 0; i < CONSTANT_BUCKETS; i++)
+        for (struct constant *c = d->constants[i]; c; c = c->next)
+            fixed[n++] = c->row;
+    d->f->fixed = fixed;
+    d->f->fixed_count = n;
+    return 0;
+}
+
+static int decode_body(struct decoder *d)
+{
+    struct function *f = d->f;
+
+    f->insn_count = d->ast->insn_count;
+    f->insns = arena_array(d->module->arena, (size_t)f->insn_count, sizeof *f->insns);
+    if (!f->insns)
+        return fail_memory(d);
+    for (int i = 0; i < f->insn_count; i++) {
+        d->ast_insn = &d->ast->insns[i];
+        d->insn = &f->insns[i];
+        if (decode_instruction(d) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int decode_function(struct ptx_module *module, struct function *f, struct err *err)
+{
+    struct decoder *d = arena_alloc(module->arena, sizeof *d);
+    size_t registers = (size_t)f->ast->register_count;
+
+    if (!d)
+        return err_set(err, ERR_ResourceError, "out of memory while the PTX was decoded");
+    d->module = module;
+    d->f = f;
+    d->ast = f->ast;
+    d->err = err;
+    d->table = ops_best();
+    d->predicates_used = WARP;
+    d->sink = decode_room(d, ROW64);
+    d->register_rows = arena_array(module->arena, registers, sizeof *d->register_rows);
+    if (!d->register_rows)
+        return fail_memory(d);
+    for (size_t i = 0; i < registers; i++)
+        d->register_rows[i] = NO_ROW;
+
+    place_locals(d);
+    f->parameter_count = f->ast->parameter_count;
+    f->result_count = f->ast->result_count;
+    if (f->is_entry)
+        place_parameters(d);
+    else if (place_formals(d, f->ast->parameters, f->parameter_count, &f->parameters) < 0 ||
+             place_formals(d, f->ast->results, f->result_count, &f->results) < 0)
+        return -1;
+    if (decode_body(d) < 0 || keep_constants(d) < 0)
+        return -1;
+    f->frame_bytes = d->frame_bytes;
+    return cfg_build(module, f, err);
+}
+
+int ptx_decode(struct ptx_module *module, struct err *err)
+{
+    for (int i = 0; i < module->ast.function_count; i++)
+        if (module->functions[i].is_defined &&
+            decode_function(module, &module->functions[i], err) < 0)
+            return -1;
+    return 0;
+}

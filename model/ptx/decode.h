@@ -1,0 +1,80 @@
+/*
+ * Shared by the files of the decoder: one function at a time, from names to rows.
+ */
+#ifndef WB_MODEL_PTX_DECODE_H
+#define WB_MODEL_PTX_DECODE_H
+
+#include "model/ptx/internal.h"
+
+enum { MAX_PARTS = 16, NO_ROW = -1, CONSTANT_BUCKETS = 256 };
+
+/* An opcode cut at its dots: "ld", "global", "v2", "f32". */
+struct opcode {
+    struct bytes parts[MAX_PARTS];
+    int count;
+};
+
+struct constant {
+    struct fixed_row row;
+    struct constant *next;
+};
+
+struct decoder {
+    struct ptx_module *module;
+    struct function *f;
+    struct ast_function *ast;
+    const struct op_table *table;
+    int64_t *register_rows; /* by register id; NO_ROW: not used so far */
+    struct constant *constants[CONSTANT_BUCKETS];
+    int constant_count;
+    uint32_t frame_bytes;
+    uint32_t predicate_row;
+    int predicates_used; /* of that row's words */
+    uint32_t sink;       /* 256 bytes that nobody reads */
+
+    /* The instruction at hand. */
+    const struct ast_insn *ast_insn;
+    struct opcode opcode;
+    struct insn *insn;
+    struct deps *deps;
+    struct err *err;
+};
+
+/* Fails with UnsupportedError that names the instruction and its lines. */
+int decode_refuse(struct decoder *d, const char *why);
+
+/* True when the opcode has the part. */
+bool opcode_has(const struct opcode *opcode, const char *part);
+
+/* The type that is the last part; kind TYPE_NONE when there is none. */
+struct type opcode_type(const struct opcode *opcode);
+
+const struct operand *decode_operand(struct decoder *d, int i); /* NULL: there is none */
+
+/* A row of constant bits in every lane; bytes 4, 8, or 0 for a predicate. NO_ROW: out of memory. */
+int64_t decode_constant(struct decoder *d, int bytes, uint64_t value);
+int64_t decode_fixed(struct decoder *d, int bytes, enum special special, uint64_t value);
+
+/* The row of a source or destination of so many bits (1: a predicate); negative after an error. */
+int64_t decode_source(struct decoder *d, const struct operand *o, int bits);
+int64_t decode_destination(struct decoder *d, const struct operand *o, int bits);
+
+/* The row of a register operand whatever its size; *bits is that of its type. */
+int64_t decode_register(struct decoder *d, const struct operand *o, int *bits);
+
+void decode_reads(struct decoder *d, uint32_t row);
+void decode_writes(struct decoder *d, uint32_t row);
+
+/* Room in the frame, aligned to 64. */
+uint32_t decode_room(struct decoder *d, uint32_t bytes);
+
+/* The rows of a .param variable, made on first use. */
+struct area decode_area(struct decoder *d, struct symbol *s);
+
+/* decode_memory.c */
+int decode_load(struct decoder *d);
+int decode_store(struct decoder *d);
+int decode_atomic(struct decoder *d);
+int decode_call(struct decoder *d);
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * What is not one lane at a time: predicates, packing, exchange between lanes,
+ * barriers.
+ */
+#include "model/ptx/internal.h"
+
+typedef uint32_t __attribute__((may_alias)) word32;
+typedef uint64_t __attribute__((may_alias)) word64;
+
+static word32 *row32(const struct warp *w, uint32_t at)
+{
+    return (word32 *)(w->rows + at);
+}
+
+static word64 *row64(const struct warp *w, uint32_t at)
+{
+    return (word64 *)(w->rows + at);
+}
+
+/* Lanes outside the mask keep their bit. */
+static void put_predicate(struct warp *w, uint32_t at, uint32_t bits, uint32_t mask)
+{
+    word32 *p = row32(w, at);
+
+    *p = (*p & ~mask) | (bits & mask);
+}
+
+/* ---- Predicates ----------------------------------------------------------------------------- */
+
+static uint32_t compare(const struct warp *w, const struct insn *in)
+{
+    compare_fn *fn;
+
+    memcpy(&fn, &in->extra, sizeof fn);
+    return fn(w->rows + in->a, w->rows + in->b);
+}
+
+static uint32_t join(uint32_t bits, uint32_t c, int how)
+{
+    switch (how & 3) {
+    case SETP_AND:
+        return bits & c;
+    case SETP_OR:
+        return bits | c;
+    case SETP_XOR:
+        return bits ^ c;
+    default:
+        return bits;
+    }
+}
+
+/* setp p|q: p gets the comparison joined with c, q its negation joined with c. */
+int exec_setp(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    uint32_t bits = compare(w, in), c = 0;
+
+    if ((in->option & 3) != SETP_ALONE)
+        c = in->option & SETP_NEGATED ? ~*row32(w, in->c) : *row32(w, in->c);
+    put_predicate(w, in->d, join(bits, c, in->option), mask);
+    put_predicate(w, in->e, join(~bits, c, in->option), mask);
+    return EXEC_OK;
+}
+
+int exec_set(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    uint32_t bits = compare(w, in), if_true = in->option ? 0x3f800000U : UINT32_MAX;
+    word32 *d = row32(w, in->d);
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+
+        d[l] = bits >> l & 1 ? if_true : 0;
+    }
+    return EXEC_OK;
+}
+
+int exec_logic(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    uint32_t a = *row32(w, in->a), b = in->option < LOGIC_NOT ? *row32(w, in->b) : 0;
+    uint32_t bits = in->option == LOGIC_AND   ? a & b
+                    : in->option == LOGIC_OR  ? a | b
+                    : in->option == LOGIC_XOR ? a ^ b
+                    : in->option == LOGIC_NOT ? ~a
+                                              : a;
+
+    put_predicate(w, in->d, bits, mask);
+    return EXEC_OK;
+}
+
+/* ---- Bits ----------------------------------------------------------------------------------- */
+
+int exec_lop3(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const word32 *a = row32(w, in->a), *b = row32(w, in->b), *c = row32(w, in->c);
+    word32 *d = row32(w, in->d);
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        uint32_t v = 0;
+
+        for (int i = 0; i < 8; i++)
+            if (in->option >> i & 1)
+                v |= (i & 4 ? a[l] : ~a[l]) & (i & 2 ? b[l] : ~b[l]) & (i & 1 ? c[l] : ~c[l]);
+        d[l] = v;
+    }
+    return EXEC_OK;
+}
+
+/* bfi: `length` low bits of a replace those of b from `position` on. */
+static uint64_t insert_bits(uint64_t a, uint64_t b, uint32_t position, uint32_t length, int width)
+{
+    uint64_t field;
+
+    position &= 0xff;
+    length &= 0xff;
+    if (!length || position >= (uint32_t)width)
+        return b;
+    field = (length > 63 ? UINT64_MAX : ((uint64_t)1 << length) - 1) << position;
+    return (b & ~field) | (a << position & field);
+}
+
+int exec_bfi(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const word32 *position = row32(w, in->c), *length = row32(w, in->e);
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+
+        if (in->option & ACCESS_WIDE_ROWS)
+            row64(w, in->d)[l] =
+                insert_bits(row64(w, in->a)[l], row64(w, in->b)[l], position[l], length[l], 64);
+        else
+            row32(w, in->d)[l] = (uint32_t)insert_bits(row32(w, in->a)[l], row32(w, in->b)[l],
+                                                       position[l], length[l], 32);
+    }
+    return EXEC_OK;
+}
+
+/* mov.b64 d, {a, b}: the first is the lowest part. */
+int exec_pack(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    int part = in->option / in->vector;
+    uint64_t low = ((uint64_t)1 << part) - 1;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        uint64_t v = 0;
+
+        for (int i = 0; i < in->vector; i++)
+            v |= (row32(w, in->rows[i])[l] & low) << (i * part);
+        if (in->option > 32)
+            row64(w, in->d)[l] = v;
+        else
+            row32(w, in->d)[l] = (uint32_t)v;
+    }
+    return EXEC_OK;
+}
+
+int exec_unpack(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    int part = in->option / in->vector;
+    uint64_t low = ((uint64_t)1 << part) - 1;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        uint64_t v = in->option > 32 ? row64(w, in->a)[l] : row32(w, in->a)[l];
+
+        for (int i = 0; i < in->vector; i++)
+            row32(w, in->rows[i])[l] = (uint32_t)(v >> (i * part) & low);
+    }
+    return EXEC_OK;
+}
+
+/* ---- Between lanes -------------------------------------------------------------------------- */
+
+/* The lanes that a .sync names and that are not here yet, though they will never end before. */
+static uint32_t awaited(const struct warp *w, const struct insn *in, uint32_t mask)
+{
+    return row32(w, in->rows[0])[__builtin_ctz(mask)] & w->live & ~mask;
+}
+
+/*
+ * Which lane each lane reads. c holds the clamp (bits 0..4) and the segment mask (bits 8..12), as
+ * in the pseudocode of "shfl.sync" in the PTX ISA.
+ */
+static int source_lane(int lane, uint32_t b, uint32_t c, int mode, bool *is_valid)
+{
+    int clamp = (int)(c & 31), segment = (int)(c >> 8 & 31), by = (int)(b & 31);
+    int most = (lane & segment) | (clamp & ~segment), least = lane & segment, from;
+
+    switch (mode) {
+    case SHFL_UP:
+        from = lane - by;
+        *is_valid = from >= most;
+        break;
+    case SHFL_DOWN:
+        from = lane + by;
+        *is_valid = from <= most;
+        break;
+    case SHFL_BFLY:
+        from = lane ^ by;
+        *is_valid = from <= most;
+        break;
+    default:
+        from = least | (by & ~segment);
+        *is_valid = from <= most;
+        break;
+    }
+    return *is_valid ? from : lane;
+}
+
+int exec_shfl(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const word32 *b = row32(w, in->b), *c = row32(w, in->c);
+    uint32_t values[WARP], valid = 0;
+
+    if (!mask)
+        return EXEC_OK;
+    if (awaited(w, in, mask))
+        return EXEC_PARK;
+    memcpy(values, row32(w, in->a), sizeof values);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        bool is_valid;
+
+        row32(w, in->d)[l] = values[source_lane(l, b[l], c[l], in->option, &is_valid)];
+        valid |= (uint32_t)is_valid << l;
+    }
+    put_predicate(w, in->e, valid, mask);
+    return EXEC_OK;
+}
+
+int exec_vote(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    uint32_t bits, named, d;
+
+    if (!mask)
+        return EXEC_OK;
+    if (awaited(w, in, mask))
+        return EXEC_PARK;
+    bits = *row32(w, in->a);
+    named = row32(w, in->rows[0])[__builtin_ctz(mask)] & mask;
+    bits = (in->option & VOTE_NEGATED ? ~bits : bits) & named;
+    switch (in->option & 3) {
+    case VOTE_ALL:
+        d = bits == named ? FULL_MASK : 0;
+        break;
+    case VOTE_ANY:
+        d = bits ? FULL_MASK : 0;
+        break;
+    case VOTE_UNI:
+        d = bits == named || !bits ? FULL_MASK : 0;
+        break;
+    default:
+        for (uint32_t m = mask; m; m &= m - 1)
+            row32(w, in->d)[__builtin_ctz(m)] = bits;
+        return EXEC_OK;
+    }
+    put_predicate(w, in->d, d, mask);
+    return EXEC_OK;
+}
+
+int exec_activemask(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    for (uint32_t m = mask; m; m &= m - 1)
+        row32(w, in->d)[__builtin_ctz(m)] = mask;
+    return EXEC_OK;
+}
+
+int exec_warp_barrier(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    return mask && awaited(w, in, mask) ? EXEC_PARK : EXEC_OK;
+}
+
+int exec_barrier(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    (void)in;
+    (void)mask;
+    w->cta->counts.barriers++;
+    return EXEC_BARRIER;
+}
+
+/* ---- The rest ------------------------------------------------------------------------------- */
+
+/* %clock: warp instructions so far; the interpreter has no other time. */
+int exec_clock(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+
+        if (in->option & ACCESS_WIDE_ROWS)
+            row64(w, in->d)[l] = (uint64_t)w->instructions;
+        else
+            row32(w, in->d)[l] = (uint32_t)w->instructions;
+    }
+    return EXEC_OK;
+}
+
+int exec_isspacep(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const word64 *a = row64(w, in->a);
+    uint64_t window = in->space == SPACE_SHARED  ? SHARED_WINDOW
+                      : in->space == SPACE_LOCAL ? LOCAL_WINDOW
+                                                 : PARAM_WINDOW;
+    uint32_t bits = 0;
+
+    for (int l = 0; l < WARP; l++) {
+        bool is_window = a[l] - SHARED_WINDOW < WINDOW_BYTES ||
+                         a[l] - LOCAL_WINDOW < WINDOW_BYTES || a[l] - PARAM_WINDOW < WINDOW_BYTES;
+        bool is_in = in->space == SPACE_GLOBAL  ? !is_window
+                     : in->space == SPACE_CONST ? false
+                                                : a[l] - window < WINDOW_BYTES;
+
+        bits |= (uint32_t)is_in << l;
+    }
+    put_predicate(w, in->d, bits, mask);
+    return EXEC_OK;
+}
+
+int exec_nop(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    (void)w;
+    (void)in;
+    (void)mask;
+    return EXEC_OK;
+}
+
+int exec_trap(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    if (!mask)
+        return EXEC_OK;
+    w->fault = (struct fault_site){ .name = ERR_AssertFault, .lanes = mask, .insn = in };
+    return EXEC_FAULT;
+}

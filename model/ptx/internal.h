@@ -1,0 +1,518 @@
+/*
+ * What the files of the interpreter share: decoded code, and the state of a launch.
+ *
+ * A warp's registers are rows: 32 lanes of 4 or of 8 bytes side by side, so that one instruction
+ * is one loop over a row. A predicate is one word, a bit a lane. Immediates and special registers
+ * are rows too, filled when a frame is made: an instruction knows rows only.
+ */
+#ifndef WB_MODEL_PTX_INTERNAL_H
+#define WB_MODEL_PTX_INTERNAL_H
+
+#include "model/ptx/parse.h"
+#include "model/ptx/ptx.h"
+
+enum {
+    ROW32 = WARP * 4, /* bytes of a row */
+    ROW64 = WARP * 8,
+    FULL_MASK_BITS = WARP,
+    MAX_WARPS = 32,    /* of a block: 1024 threads */
+    MAX_BARRIERS = 16, /* bar.sync 0..15 */
+    MAX_VECTOR = 4,    /* registers of a vector access, and of one pack */
+};
+
+#define FULL_MASK 0xffffffffU
+
+/*
+ * Where addresses lie. Buffers and module variables are the caller's part of the 64-bit space; the
+ * windows are what cvta adds, far from any host address that a confused kernel would hold.
+ */
+#define VARIABLE_WINDOW 0x7e0000000000ULL
+#define SHARED_WINDOW   0x7f4000000000ULL
+#define LOCAL_WINDOW    0x7f8000000000ULL
+#define PARAM_WINDOW    0x7fc000000000ULL
+#define CODE_WINDOW     0x7ff000000000ULL
+#define WINDOW_BYTES    0x000001000000ULL /* of the shared, local, parameter and code windows */
+
+struct warp;
+struct insn;
+
+/* What a lane loop tells simt.c. */
+enum exec_result {
+    EXEC_FAULT = -1, /* warp->fault is filled */
+    EXEC_OK = 0,
+    EXEC_PARK,    /* a .sync that waits for lanes elsewhere: try again later */
+    EXEC_BARRIER, /* waits at a barrier of the block */
+};
+
+/* Runs an instruction for the lanes of mask over the rows of the warp's current frame. */
+typedef int exec_fn(struct warp *w, const struct insn *in, uint32_t mask);
+
+/* Compares two rows: bit l is set where it holds for lane l. */
+typedef uint32_t compare_fn(const void *a, const void *b);
+
+/* Units of the timing model; model/ptx/timing.c has latency and interval by architecture. */
+enum latency_class {
+    LAT_FREE,   /* no machine instruction: a move, a conversion of address space, a parameter */
+    LAT_ALU,    /* integer and logic */
+    LAT_IMUL,   /* integer multiply-add */
+    LAT_FMA,    /* single precision */
+    LAT_HALF,   /* half precision */
+    LAT_F64,    /* double precision */
+    LAT_SFU,    /* special functions, conversions */
+    LAT_DIVIDE, /* a division or root: a sequence of some ten instructions */
+    LAT_DIVIDE64,
+    LAT_SHFL,
+    LAT_SHARED,
+    LAT_GLOBAL,
+    LAT_ATOM,
+    LAT_BARRIER,
+    LAT_BRANCH,
+    LAT_COUNT
+};
+
+enum guard_kind { GUARD_NONE, GUARD_IF, GUARD_UNLESS };
+
+/* Instructions that end a block; simt.c runs them. */
+enum control { CONTROL_NONE, CONTROL_BRANCH, CONTROL_CALL, CONTROL_RETURN, CONTROL_EXIT };
+
+/* insn.option of a memory access. */
+enum {
+    ACCESS_WIDE_ROWS = 1 << 0,  /* registers of 64 bits */
+    ACCESS_ADDRESS_32 = 1 << 1, /* the address row has 32 bits */
+    ACCESS_UNIFORM = 1 << 2,    /* the address is a constant */
+};
+
+/* How bytes of memory become a register: insn.memory. */
+enum memory_kind {
+    MEMORY_U8,
+    MEMORY_S8,
+    MEMORY_U16,
+    MEMORY_S16,
+    MEMORY_U32,
+    MEMORY_S32,
+    MEMORY_64
+};
+
+/* insn.memory of an atomic. */
+#define ATOMIC_OPS(X)                                                                              \
+    X(ADD, "add")                                                                                  \
+    X(MIN, "min")                                                                                  \
+    X(MAX, "max")                                                                                  \
+    X(INC, "inc")                                                                                  \
+    X(DEC, "dec")                                                                                  \
+    X(AND, "and")                                                                                  \
+    X(OR, "or")                                                                                    \
+    X(XOR, "xor")                                                                                  \
+    X(EXCH, "exch")                                                                                \
+    X(CAS, "cas")
+enum atomic_op {
+#define X(id, name) ATOMIC_##id,
+    ATOMIC_OPS(X)
+#undef X
+};
+enum number_kind { NUMBER_U32, NUMBER_S32, NUMBER_U64, NUMBER_S64, NUMBER_F32, NUMBER_F64 };
+
+/* insn.option of setp: what joins the comparison and predicate c. */
+enum { SETP_ALONE, SETP_AND, SETP_OR, SETP_XOR, SETP_NEGATED = 1 << 2 };
+
+/* insn.option of logic on predicates. */
+enum { LOGIC_AND, LOGIC_OR, LOGIC_XOR, LOGIC_NOT, LOGIC_MOVE };
+
+/* insn.option of shfl and vote. */
+enum { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT, VOTE_NEGATED = 1 << 2 };
+
+enum {
+    INSN_WRITES = 1 << 0, /* memory */
+    INSN_ATOMIC = 1 << 1,
+    INSN_VOLATILE = 1 << 2, /* volatile, acquire, relaxed: a loop may wait on it */
+    INSN_ORDERED = 1 << 3,  /* its result depends on the order of blocks */
+};
+
+struct insn {
+    exec_fn *full;       /* every live lane of the warp is in the mask */
+    exec_fn *masked;     /* some are not, and keep what they have */
+    uint32_t d, a, b, c; /* offsets of rows in the frame */
+    uint32_t e;          /* a fourth source, or the second destination */
+    uint32_t guard;
+    uint8_t guard_kind;
+    uint8_t latency; /* enum latency_class */
+    uint8_t space;   /* enum space */
+    uint8_t flags;
+    uint8_t memory;            /* enum memory_kind of exec_memory.c */
+    uint8_t vector;            /* registers of a vector access: 1, 2, 4 */
+    uint8_t control;           /* enum control */
+    uint16_t option;           /* of the instruction itself */
+    int64_t offset;            /* of an address */
+    uint32_t rows[MAX_VECTOR]; /* registers of a vector access or pack */
+    const void *extra;         /* compare_fn, struct call */
+    int counter;               /* index of memory counters, -1: none */
+    int line;                  /* index of a source line */
+    int loc, ptx_line;
+    const char *spelling; /* "ld.global.f32" */
+    const struct deps *deps;
+};
+
+/* Rows that an instruction reads and writes: the timing model's dependences. */
+enum { MAX_DEPS = 12 };
+struct deps {
+    uint8_t read_count, write_count;
+    uint32_t reads[MAX_DEPS], writes[MAX_DEPS];
+};
+
+enum block_end { END_FALL, END_BRANCH, END_CALL, END_RETURN, END_EXIT };
+
+enum { BLOCK_EXIT = -1 }; /* as a rejoin: the end of the function */
+
+/* Instructions that are entered at the first and left after the last. */
+struct block {
+    const struct insn *first, *end; /* the straight part */
+    const struct insn *control;     /* the branch, call or return; NULL: falls through */
+    enum block_end kind;
+    int next, target; /* blocks: when not taken, when taken */
+    int rejoin;       /* where lanes that part here meet again: immediate post-dominator */
+    int id;           /* of the module: index of counters and of the timing trace */
+    int insn_count;   /* control included */
+    bool is_backward; /* target is not after this block */
+    bool is_waiting;  /* reads memory in a way that a loop may wait on */
+};
+
+/* A .param variable: a row of 4 bytes a lane for every word. */
+struct area {
+    uint32_t row;
+    int words;
+};
+
+struct call {
+    const struct function *callee; /* NULL: by address, in row insn.a */
+    const struct area *arguments, *results;
+    int argument_count, result_count;
+};
+
+/* A row that every frame of a function holds from the start. */
+struct fixed_row {
+    uint32_t row;
+    uint8_t bytes;   /* of a lane: 4, 8; 0: a predicate */
+    uint8_t special; /* enum special; SPECIAL_NONE: value */
+    uint64_t value;
+};
+
+enum special {
+    SPECIAL_NONE,
+    SPECIAL_LOCAL, /* address of a local variable at offset `value` of the frame */
+    SPECIAL_PARAM, /* kernel parameter: offset, and enum memory_kind in the upper half of value */
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_DYNAMIC_SMEM,
+    SPECIAL_TOTAL_SMEM,
+};
+
+struct function {
+    const char *name;
+    int index;
+    bool is_entry, is_defined;
+    struct block *blocks;
+    int block_count;
+    struct insn *insns;
+    int insn_count;
+    uint32_t frame_bytes;
+    const struct fixed_row *fixed;
+    int fixed_count;
+    const struct area *parameters, *results; /* of a device function */
+    int parameter_count, result_count;
+    int local_bytes; /* of its own variables */
+    struct ast_function *ast;
+};
+
+/* A line of the source that has code. */
+struct line {
+    int file, line;
+};
+
+struct ptx_module {
+    struct arena *arena;
+    struct ast_module ast;
+    struct function *functions; /* by index */
+    struct ptx_kernel *kernels;
+    int *kernel_functions; /* function index of each kernel */
+    size_t kernel_count;
+    struct ptx_variable *variables;
+    size_t variable_count;
+    struct line *lines;
+    int line_count;
+    int block_count, counter_count;
+    const struct block **blocks;    /* by id */
+    const struct function **owners; /* function of each block, by id */
+    const struct insn **counted;    /* memory instruction of each counter */
+    uint32_t dynamic_shared_base;   /* offset of `extern __shared__` */
+    bool is_ordered;                /* some instruction's result depends on the order of blocks */
+};
+
+/* ---- A launch ------------------------------------------------------------------------------- */
+
+/* Memory counters of one instruction. */
+struct access_counts {
+    int64_t requests, sectors, passes, bytes;
+    int64_t best;        /* passes without conflicts */
+    uint32_t space_seen; /* bit per enum space: what generic addresses turned out to be */
+};
+
+/* Counters of one host thread; sums do not depend on the order in which they are added. */
+struct counts {
+    int64_t *block_runs, *block_lanes; /* by block id */
+    int64_t *branch_splits;            /* by block id */
+    struct access_counts *accesses;    /* by counter */
+    int64_t barriers;
+};
+
+/* Global memory as the launch sees it, by address. */
+struct region {
+    uint64_t start, end;
+    uint8_t *data;
+    bool is_read_only;
+    int buffer; /* index into launch->buffers, -1: a module variable */
+};
+
+struct trace; /* trace.c: what a warp executed, for the timing model */
+
+struct run {
+    const struct ptx_module *module;
+    const struct ptx_launch *launch;
+    const struct function *entry;
+    struct region *regions; /* sorted */
+    int region_count;
+    int warps_per_block, threads_per_block;
+    uint32_t static_shared_bytes, shared_bytes;
+    uint32_t stack_bytes; /* of one thread */
+    int64_t thread_budget;
+    struct ptx_dim sm_of; /* unused lanes of smid: x = SM count */
+};
+
+struct frame {
+    uint8_t *rows; /* function->frame_bytes, aligned to 64 */
+    const struct function *function;
+    struct frame *caller; /* NULL: of the kernel */
+    const struct block *call_block;
+    uint32_t lanes;    /* that have not returned or ended */
+    uint32_t stack_at; /* offset of its variables in a thread's stack */
+    int depth;         /* calls below the kernel */
+    struct frame *next_free;
+};
+
+/* Where lanes that parted meet again. */
+struct join {
+    int block; /* index in the frame's function, or BLOCK_EXIT */
+    struct frame *frame;
+    uint32_t expected, arrived;
+    struct join *outer;
+    bool is_used;
+};
+
+enum group_state { GROUP_FREE, GROUP_READY, GROUP_BARRIER, GROUP_PARKED };
+
+/* Lanes that stand at the same instruction and move together. */
+struct group {
+    enum group_state state;
+    uint32_t mask;
+    const struct block *block;
+    const struct insn *at; /* NULL: the block is to be entered */
+    struct frame *frame;
+    struct join *join; /* innermost place where they are awaited */
+    int64_t spins;     /* left before others get a turn */
+    int64_t turns;     /* how often it gave way */
+    int barrier;       /* GROUP_BARRIER: its number */
+};
+
+enum { MAX_GROUPS = WARP, MAX_JOINS = 4 * WARP };
+
+struct fault_site {
+    enum err_name name;
+    uint32_t lanes;
+    uint64_t address;
+    int bytes;
+    const struct insn *insn;
+    const char *why; /* static */
+};
+
+struct cta;
+
+struct warp {
+    uint8_t *rows; /* of the current group's frame */
+    /* All ones for the lanes of the current group, for masked loops of 4 and 8 byte rows. */
+    uint32_t lanes32[WARP];
+    uint64_t lanes64[WARP];
+    uint32_t expanded; /* the mask that lanes32 and lanes64 show */
+
+    struct cta *cta;
+    int index;
+    uint32_t live; /* lanes that have not ended */
+    uint32_t mask; /* of the current group */
+    struct frame *frame;
+    struct group groups[MAX_GROUPS];
+    struct join joins[MAX_JOINS];
+    struct frame **free_frames; /* by function index */
+    uint8_t *local;             /* WARP stacks of run->stack_bytes */
+    int64_t instructions;       /* so far, for the budget */
+    struct fault_site fault;
+    struct trace *trace; /* NULL: not timed */
+};
+
+struct barrier {
+    int arrived;  /* threads */
+    int expected; /* of a barrier that names a count; 0: all threads that have not ended */
+};
+
+/* A block in flight on one host thread. */
+struct cta {
+    const struct run *run;
+    struct arena *arena;
+    struct counts counts;
+    uint8_t *shared;
+    struct ptx_dim index;
+    int64_t linear;
+    struct warp *warps;
+    struct barrier barriers[MAX_BARRIERS];
+    int live_threads;
+    int64_t poll; /* instructions until the stop flag is looked at */
+    struct err *err;
+    struct ptx_fault *fault;
+};
+
+/* ---- Services between the files ------------------------------------------------------------- */
+
+/* The decoded form of a spelling from ops.def, or NULL. */
+struct op {
+    const char *spelling;
+    exec_fn *full, *masked;
+    uint8_t latency;
+    uint8_t sources;
+    uint8_t d_bits, a_bits, b_bits, c_bits; /* of registers; 1: a predicate */
+};
+
+/* Tables of one build of the lane loops (exec_baseline.c, exec_avx2.c). */
+struct op_table {
+    const struct op *ops;
+    size_t count;
+    const struct comparison *comparisons;
+    size_t comparison_count;
+};
+struct comparison {
+    const char *spelling; /* "lt.s32" */
+    compare_fn *compare;
+};
+
+extern const struct op_table OPS_BASELINE;
+#if defined(__x86_64__)
+extern const struct op_table OPS_AVX2;
+#endif
+
+/* The best build for the processor at hand. */
+const struct op_table *ops_best(void);
+const struct op *ops_find(const struct op_table *table, const char *spelling);
+compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling);
+
+/* exec_memory.c */
+exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
+
+/* exec_misc.c */
+exec_fn exec_setp, exec_set, exec_logic, exec_pack, exec_unpack, exec_shfl, exec_vote,
+    exec_activemask, exec_barrier, exec_warp_barrier, exec_clock, exec_isspacep, exec_nop,
+    exec_lop3, exec_bfi, exec_trap;
+
+/* decode.c, cfg.c */
+int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;
+int cfg_build(struct ptx_module *module, struct function *f, struct err *err) MUST_CHECK;
+
+/* trace.c: what warps executed. A launch's traced blocks become classes of equal blocks. */
+struct trace *trace_new(struct arena *arena, const struct ptx_module *module);
+void trace_restart(struct trace *trace);
+void trace_block(struct trace *trace, const struct block *block, uint32_t mask);
+void trace_access(struct trace *trace, enum space space, int sectors_or_passes);
+
+/* One step of a warp: a block, and how often in a row with the same accesses. */
+struct step {
+    int block; /* id */
+    int repeat;
+    int access;   /* index of its first access in the warp's list */
+    int accesses; /* how many */
+};
+
+/* sectors or passes of an access, and its space in the upper half. */
+typedef uint32_t trace_count;
+
+struct warp_class {
+    uint64_t hash;
+    const struct step *steps;
+    int step_count;
+    const trace_count *accesses;
+    bool is_cut; /* longer than what is kept */
+};
+
+struct block_class {
+    uint64_t hash;
+    int *warps; /* indices of warp classes */
+    int warp_count;
+};
+
+/* Classes of one host thread; merged by hash, which does not depend on who ran what. */
+struct classes {
+    struct arena *arena;
+    struct warp_class *warps;
+    struct block_class *blocks;
+    int warp_count, warp_capacity, block_count, block_capacity;
+    bool is_full; /* out of memory: later blocks count as the first class */
+};
+
+/* The class of a block that ran just now; -1: out of memory, and is_full is set. */
+int classes_add_block(struct classes *classes, struct cta *cta);
+/* The class with this hash in `to`, copied (not its steps) from `from` when it is new; -1. */
+int classes_merge_block(struct classes *to, const struct classes *from, int block);
+
+/* timing.c */
+struct timing_input {
+    const struct run *run;
+    const struct classes *classes;
+    const int *block_classes; /* of each traced block, in order */
+    int block_count;          /* traced */
+    int64_t launch_blocks;    /* of the whole grid */
+    int64_t bytes_touched;    /* of the buffers that the kernel uses: what must come from memory */
+};
+int timing_estimate(const struct timing_input *input, struct arena *arena, struct ptx_timing *out,
+                    struct err *err) MUST_CHECK;
+
+/* simt.c: runs a block to its end. */
+int simt_run_block(struct cta *cta, struct err *err) MUST_CHECK;
+
+/* frame.c: rows of a call. NULL: out of memory. */
+struct frame *frame_open(struct warp *w, const struct function *f, struct frame *caller);
+void frame_close(struct warp *w, struct frame *frame);
+
+/* check.c */
+int check_fault(struct warp *w, struct err *err);
+int check_barrier(struct cta *cta, int barrier, struct err *err);
+int check_deadlock(struct cta *cta, struct err *err);
+int check_budget(struct warp *w, struct err *err);
+const struct region *region_find(const struct run *run, uint64_t address);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * Directed rounding by the host's rounding mode, and the special functions by
+ * range reduction and a polynomial in double precision: many more digits than a
+ * float has, so that the one rounding at the end decides.
+ */
+#include "model/ptx/numbers.h"
+
+/*
+ * The compiler may move arithmetic across fesetround; volatile operands and result pin it. Modes
+ * are restored at once: no other code runs in a mode that is not the default.
+ */
+#define IN_MODE(type, mode, expr)                                                                  \
+    volatile type result;                                                                          \
+    fesetround(mode);                                                                              \
+    result = (expr);                                                                               \
+    fesetround(FE_TONEAREST);                                                                      \
+    return result
+
+float add_rounded(float a, float b, int mode)
+{
+    volatile float x = a, y = b;
+    IN_MODE(float, mode, x + y);
+}
+
+float mul_rounded(float a, float b, int mode)
+{
+    volatile float x = a, y = b;
+    IN_MODE(float, mode, x *y);
+}
+
+float div_rounded(float a, float b, int mode)
+{
+    volatile float x = a, y = b;
+    IN_MODE(float, mode, x / y);
+}
+
+double add_rounded64(double a, double b, int mode)
+{
+    volatile double x = a, y = b;
+    IN_MODE(double, mode, x + y);
+}
+
+double mul_rounded64(double a, double b, int mode)
+{
+    volatile double x = a, y = b;
+    IN_MODE(double, mode, x *y);
+}
+
+float f64_to_f32(double v, int mode)
+{
+    volatile double x = v;
+    IN_MODE(float, mode, (float)x);
+}
+
+float int_to_f32(__int128 v, int mode)
+{
+    volatile int64_t x = (int64_t)v;
+    volatile uint64_t u = (uint64_t)v;
+    IN_MODE(float, mode, v > INT64_MAX ? (float)u : (float)x);
+}
+
+double int_to_f64(__int128 v, int mode)
+{
+    volatile int64_t x = (int64_t)v;
+    volatile uint64_t u = (uint64_t)v;
+    IN_MODE(double, mode, v > INT64_MAX ? (double)u : (double)x);
+}
+
+/* The library's fma is right in every rounding mode; it takes the mode from the environment. */
+float fma_rounded(float a, float b, float c, int mode)
+{
+    volatile float x = a, y = b, z = c;
+    IN_MODE(float, mode, fmaf(x, y, z));
+}
+
+double fma_rounded64(double a, double b, double c, int mode)
+{
+    volatile double x = a, y = b, z = c;
+    IN_MODE(double, mode, fma(x, y, z));
+}
+
+float sqrt_rounded(float a, int mode)
+{
+    volatile float x = a;
+    IN_MODE(float, mode, sqrtf(x));
+}
+
+static const double LN2 = 0.693147180559945309417232;
+
+/* 2^v for |v| < 1000: 2^k e^f with |f| <= ln 2 / 2; the series of e^f to f^11 leaves 2e-16. */
+static double exp2_double(double v)
+{
+    double k = __builtin_rint(v), f = (v - k) * LN2, sum = 1.0;
+
+    for (int i = 11; i > 0; i--)
+        sum = 1.0 + sum * f / i;
+    return sum * f64_of_bits((uint64_t)(1023 + (int64_t)k) << 52);
+}
+
+float approx_ex2(float v)
+{
+    if (v != v)
+        return v;
+    if (v >= 128.0f)
+        return INFINITY;
+    if (v < -150.0f)
+        return 0.0f;
+    return (float)exp2_double((double)v);
+}
+
+/* v = m 2^e with m in [0.7, 1.41): log2 v = e + 2 atanh((m - 1) / (m + 1)) / ln 2. */
+float approx_lg2(float v)
+{
+    uint64_t bits = bits_of_f64((double)v);
+    int e = (int)(bits >> 52 & 0x7ff) - 1023;
+    double m = f64_of_bits((bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL), z, sum = 0.0;
+
+    if (v != v || v < 0.0f)
+        return NAN;
+    if (v == 0.0f)
+        return -INFINITY;
+    if (v == INFINITY)
+        return v;
+    if (m > 1.4142135623730951) {
+        m /= 2.0;
+        e++;
+    }
+    z = (m - 1.0) / (m + 1.0);
+    for (int i = 19; i > 0; i -= 2)
+        sum = sum * z * z + 1.0 / i;
+    return (float)(e + 2.0 * z * sum / LN2);
+}
+
+/* sin(v + quadrants * pi / 2) by the series of sine or cosine in [-pi/4, pi/4]. */
+static float sine(float v, int64_t quadrants)
+{
+    static const double PIO2_HIGH = 1.57079632679489655800e+00; /* pi/2 in two parts */
+    static const double PIO2_LOW = 6.12323399573676603587e-17;
+    double x = (double)v, n, r, r2, sum = 1.0;
+    int first;
+
+    if (!(__builtin_fabs(x) < INFINITY))
+        return NAN;
+    if (__builtin_fabs(x) > 1e9)
+        x = fmod(x, 4.0 * PIO2_HIGH);
+    n = __builtin_rint(x / PIO2_HIGH);
+    r = x - n * PIO2_HIGH - n * PIO2_LOW;
+    r2 = r * r;
+    quadrants += (int64_t)n;
+    first = quadrants & 1 ? 1 : 2; /* cosine: 1 - r2/(1 2) ..., sine: r - r r2/(2 3) ... */
+    for (int i = first + 14; i >= first; i -= 2)
+        sum = 1.0 - sum * r2 / (i * (i + 1));
+    if (first == 2)
+        sum *= r;
+    return (float)(quadrants & 2 ? -sum : sum);
+}
+
+float approx_sin(float v)
+{
+    return sine(v, 0);
+}
+
+float approx_cos(float v)
+{
+    return sine(v, 1);
+}
+
+float approx_tanh(float v)
+{
+    double x = __builtin_fabs((double)v), e;
+
+    if (v != v)
+        return v;
+    if (x < 1e-4)
+        return (float)((double)v * (1.0 - (double)v * (double)v / 3.0));
+    e = x > 20.0 ? 0.0 : exp2_double(-2.0 * x / LN2);
+    return __builtin_copysignf((float)((1.0 - e) / (1.0 + e)), v);
+}

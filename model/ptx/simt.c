@@ -1,0 +1,710 @@
+/*
+ * How lanes part, take turns and meet again.
+ *
+ * A warp is a set of groups: lanes that stand at the same instruction. A branch on which lanes
+ * disagree makes two groups of one and a join at the branch's immediate post-dominator, where who
+ * comes first waits for the rest. That alone is the stack of GPUs before Volta, in which a lane
+ * that spins on a lock waits for ever for the lane that holds it and waits at the join. So groups
+ * take turns: one that has gone round a loop often enough gives way, and when nobody else can move,
+ * those who wait at a join go on without the rest. They meet at the next join instead.
+ *
+ * Turns depend on counts only, so that the same launch takes the same turns everywhere.
+ */
+#include "model/ptx/internal.h"
+
+enum {
+    SPIN_BUDGET = 1 << 16, /* backward branches before others get a turn */
+    WAIT_COST = 1 << 10,   /* a block that reads a flag or tries a lock costs so many */
+    MAX_DEPTH = 4096,      /* of calls */
+    POLL_INTERVAL = 10000, /* warp instructions between looks at the stop flag: far below 1 ms */
+};
+
+enum run_result { RUN_FAULT = -1, RUN_OK, RUN_TURN };
+
+/* ---- Groups and joins ----------------------------------------------------------------------- */
+
+static struct group *new_group(struct warp *w)
+{
+    for (int i = 0; i < MAX_GROUPS; i++)
+        if (w->groups[i].state == GROUP_FREE)
+            return &w->groups[i];
+    return NULL; /* every group has a lane: there are never more than lanes */
+}
+
+static void start_group(struct group *g, uint32_t mask, const struct block *block,
+                        struct frame *frame, struct join *join)
+{
+    *g = (struct group){ .state = GROUP_READY,
+                         .mask = mask,
+                         .block = block,
+                         .frame = frame,
+                         .join = join,
+                         .spins = SPIN_BUDGET };
+}
+
+/* Each join on a chain awaits a lane that the next does not, so 4 * 32 is never reached. */
+static struct join *new_join(struct warp *w)
+{
+    for (int i = 0; i < MAX_JOINS; i++)
+        if (!w->joins[i].is_used)
+            return &w->joins[i];
+    return NULL;
+}
+
+static const struct block *join_block(const struct join *j)
+{
+    const struct function *f = j->frame->function;
+
+    return &f->blocks[j->block == BLOCK_EXIT ? f->block_count : j->block];
+}
+
+/* Those who have arrived go on together, to be awaited at the next join outwards. */
+static void release(struct warp *w, struct join *j)
+{
+    struct group *g = new_group(w);
+
+    start_group(g, j->arrived, join_block(j), j->frame, j->outer);
+    j->expected &= ~j->arrived;
+    j->arrived = 0;
+    j->is_used = j->expected != 0;
+}
+
+/* Lanes that will not come to a join: they ended, or left by another way. */
+static void forgo(struct warp *w, struct join *j, uint32_t lanes)
+{
+    j->expected &= ~lanes;
+    if (!j->expected)
+        j->is_used = false;
+    else if (j->arrived == j->expected)
+        release(w, j);
+}
+
+static void arrive(struct warp *w, struct group *g)
+{
+    struct join *j = g->join;
+
+    j->arrived |= g->mask;
+    g->state = GROUP_FREE;
+    if (j->arrived == j->expected)
+        release(w, j);
+}
+
+static bool is_awaited_at(const struct group *g, int block)
+{
+    return g->join && g->join->frame == g->frame && g->join->block == block;
+}
+
+/* Groups that wait at a join go on without the rest. False: there are none. */
+static bool detach_arrived(struct warp *w)
+{
+    bool is_any = false;
+
+    for (int i = 0; i < MAX_JOINS; i++) {
+        if (!w->joins[i].is_used || !w->joins[i].arrived)
+            continue;
+        release(w, &w->joins[i]);
+        is_any = true;
+    }
+    return is_any;
+}
+
+/* ---- The end of a block --------------------------------------------------------------------- */
+
+static void end_lanes(struct warp *w, struct group *g)
+{
+    uint32_t mask = g->mask;
+    struct join *outer;
+
+    w->live &= ~mask;
+    w->cta->live_threads -= __builtin_popcount(mask);
+    for (struct frame *f = g->frame; f; f = f->caller) {
+        f->lanes &= ~mask;
+        if (!f->lanes && f->caller)
+            frame_close(w, f);
+    }
+    g->state = GROUP_FREE;
+    for (struct join *j = g->join; j; j = outer) {
+        outer = j->outer;
+        forgo(w, j, mask);
+    }
+}
+
+static void copy_areas(uint8_t *to_rows, const struct area *to, const uint8_t *from_rows,
+                       const struct area *from, int count, uint32_t mask)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < to[i].words; k++) {
+            uint8_t *d = to_rows + to[i].row + k * ROW32;
+            const uint8_t *s = from_rows + from[i].row + k * ROW32;
+
+            for (uint32_t m = mask; m; m &= m - 1)
+                memcpy(d + 4 * __builtin_ctz(m), s + 4 * __builtin_ctz(m), 4);
+        }
+}
+
+static int out_of_memory(struct warp *w)
+{
+    w->fault = (struct fault_site){ .name = ERR_ResourceError, .lanes = w->mask };
+    return RUN_FAULT;
+}
+
+static int overflow_stack(struct warp *w, const struct insn *in)
+{
+    w->fault = (struct fault_site){
+        .name = ERR_MemoryFault, .lanes = w->mask, .insn = in, .why = "stack overflow"
+    };
+    return RUN_FAULT;
+}
+
+/* The function that a lane calls through a pointer; NULL: the value is none. */
+static const struct function *called_by(const struct warp *w, const struct insn *in, int lane)
+{
+    const struct ptx_module *m = w->cta->run->module;
+    uint64_t v, index;
+
+    memcpy(&v, w->rows + in->a + 8 * lane, sizeof v);
+    index = (v - CODE_WINDOW) / 16 - 1;
+    if (v % 16 || index >= (uint64_t)m->ast.function_count || !m->functions[index].is_defined)
+        return NULL;
+    return &m->functions[index];
+}
+
+static bool has_shape(const struct function *f, const struct call *call)
+{
+    if (f->is_entry || f->parameter_count != call->argument_count ||
+        f->result_count != call->result_count)
+        return false;
+    for (int i = 0; i < f->parameter_count; i++)
+        if (f->parameters[i].words != call->arguments[i].words)
+            return false;
+    for (int i = 0; i < f->result_count; i++)
+        if (f->results[i].words != call->results[i].words)
+            return false;
+    return true;
+}
+
+/* Lanes of an indirect call that call another function than the first stay for a turn of their own.
+ */
+static const struct function *choose_callee(struct warp *w, struct group *g, const struct insn *in)
+{
+    const struct function *first = called_by(w, in, __builtin_ctz(g->mask));
+    uint32_t others = 0;
+
+    for (uint32_t m = g->mask; m; m &= m - 1)
+        if (called_by(w, in, __builtin_ctz(m)) != first)
+            others |= m & -m;
+    if (others) {
+        struct group *rest = new_group(w);
+
+        *rest = *g;
+        rest->mask = others;
+        rest->at = g->block->end;
+        g->mask &= ~others;
+    }
+    if (first && has_shape(first, in->extra))
+        return first;
+    w->fault = (struct fault_site){ .name = ERR_MemoryFault,
+                                    .lanes = g->mask,
+                                    .insn = in,
+                                    .why = "a call through a pointer to no function" };
+    return NULL;
+}
+
+static int call(struct warp *w, struct group *g)
+{
+    const struct insn *in = g->block->control;
+    const struct call *c = in->extra;
+    const struct function *callee = c->callee ? c->callee : choose_callee(w, g, in);
+    struct frame *frame;
+
+    if (!callee)
+        return RUN_FAULT;
+    if (g->frame->depth == MAX_DEPTH || g->frame->stack_at +
+                                                (uint64_t)g->frame->function->local_bytes +
+                                                (uint64_t)callee->local_bytes >
+                                            w->cta->run->stack_bytes)
+        return overflow_stack(w, in);
+    frame = frame_open(w, callee, g->frame);
+    if (!frame)
+        return out_of_memory(w);
+    frame->lanes = g->mask;
+    frame->call_block = g->block;
+    copy_areas(frame->rows, callee->parameters, g->frame->rows, c->arguments, c->argument_count,
+               g->mask);
+    g->frame = frame;
+    g->block = &callee->blocks[0];
+    g->at = NULL;
+    return RUN_OK;
+}
+
+static void return_lanes(struct warp *w, struct group *g)
+{
+    struct frame *frame = g->frame, *caller = frame->caller;
+    const struct block *from = frame->call_block;
+    const struct call *c;
+
+    if (!caller) {
+        end_lanes(w, g);
+        return;
+    }
+    if (is_awaited_at(g, BLOCK_EXIT)) {
+        arrive(w, g);
+        return;
+    }
+    while (g->join && g->join->frame == frame) { /* left by another way than the join */
+        struct join *outer = g->join->outer;
+
+        forgo(w, g->join, g->mask);
+        g->join = outer;
+    }
+    c = from->control->extra;
+    copy_areas(caller->rows, c->results, frame->rows, frame->function->results, c->result_count,
+               g->mask);
+    frame->lanes &= ~g->mask;
+    if (!frame->lanes)
+        frame_close(w, frame);
+    g->frame = caller;
+    g->block = &caller->function->blocks[from->next];
+    g->at = NULL;
+}
+
+static uint32_t guard_lanes(const struct warp *w, const struct insn *in, uint32_t mask)
+{
+    uint32_t p;
+
+    memcpy(&p, w->rows + in->guard, sizeof p);
+    return in->guard_kind == GUARD_IF ? mask & p : mask & ~p;
+}
+
+/* The lanes disagree: two groups, and a join unless they are awaited at that place already. */
+static void split(struct warp *w, struct group *g, uint32_t taken)
+{
+    const struct block *b = g->block, *blocks = g->frame->function->blocks;
+    bool is_end = b->rejoin == BLOCK_EXIT && !g->frame->caller;
+    struct group *rest = new_group(w);
+
+    if (!is_end && !is_awaited_at(g, b->rejoin)) {
+        struct join *j = new_join(w);
+
+        if (j) { /* without a join, lanes merely never meet again */
+            *j = (struct join){ .block = b->rejoin,
+                                .frame = g->frame,
+                                .expected = g->mask,
+                                .outer = g->join,
+                                .is_used = true };
+            g->join = j;
+        }
+    }
+    *rest = *g;
+    rest->mask = g->mask & ~taken;
+    rest->block = &blocks[b->next];
+    rest->at = NULL;
+    g->mask = taken;
+    g->block = &blocks[b->target];
+    g->at = NULL;
+    w->cta->counts.branch_splits[b->id]++;
+}
+
+static int branch(struct warp *w, struct group *g)
+{
+    const struct block *b = g->block, *blocks = g->frame->function->blocks;
+    const struct insn *in = b->control;
+    uint32_t taken = in->guard_kind == GUARD_NONE ? g->mask : guard_lanes(w, in, g->mask);
+
+    if (taken && b->is_backward)
+        g->spins--;
+    if (taken && taken != g->mask) {
+        split(w, g, taken);
+        return RUN_TURN;
+    }
+    g->block = &blocks[taken ? b->target : b->next];
+    g->at = NULL;
+    return g->spins < 0 ? RUN_TURN : RUN_OK;
+}
+
+static int leave_block(struct warp *w, struct group *g)
+{
+    switch (g->block->kind) {
+    case END_FALL:
+        g->block = &g->frame->function->blocks[g->block->next];
+        g->at = NULL;
+        return RUN_OK;
+    case END_BRANCH:
+        return branch(w, g);
+    case END_CALL:
+        return call(w, g);
+    case END_RETURN:
+        return_lanes(w, g);
+        return RUN_TURN;
+    case END_EXIT:
+        end_lanes(w, g);
+        return RUN_TURN;
+    }
+    return RUN_OK;
+}
+
+/* ---- The straight part ---------------------------------------------------------------------- */
+
+/*
+ * A .sync waits for the lanes that it names. Those that stand at the same instruction in the same
+ * frame run it together, and each group goes on by itself.
+ */
+static int run_parked(struct warp *w, struct group *g)
+{
+    uint32_t together = 0;
+    int rc;
+
+    g->state = GROUP_PARKED;
+    for (int i = 0; i < MAX_GROUPS; i++)
+        if (w->groups[i].state == GROUP_PARKED && w->groups[i].at == g->at &&
+            w->groups[i].frame == g->frame)
+            together |= w->groups[i].mask;
+    if (together == g->mask)
+        return RUN_TURN;
+    rc = g->at->masked(w, g->at, together);
+    if (rc == EXEC_PARK)
+        return RUN_TURN;
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        struct group *peer = &w->groups[i];
+
+        if (peer->state != GROUP_PARKED || peer == g || peer->at != g->at ||
+            peer->frame != g->frame)
+            continue;
+        peer->state = GROUP_READY;
+        peer->at++;
+    }
+    g->state = GROUP_READY;
+    g->at++;
+    return rc < 0 ? RUN_FAULT : RUN_OK;
+}
+
+static int wait_at_barrier(struct warp *w, struct group *g)
+{
+    const struct insn *in = g->at;
+    uint32_t number, count = 0;
+    int lane = __builtin_ctz(g->mask);
+
+    memcpy(&number, w->rows + in->a + 4 * lane, sizeof number);
+    if (in->option)
+        memcpy(&count, w->rows + in->b + 4 * lane, sizeof count);
+    g->state = GROUP_BARRIER;
+    g->barrier = (int)(number % MAX_BARRIERS);
+    g->at++;
+    w->cta->barriers[g->barrier].arrived += __builtin_popcount(g->mask);
+    w->cta->barriers[g->barrier].expected = (int)min_i64(count, 1024);
+    return RUN_TURN;
+}
+
+static int handle(struct warp *w, struct group *g, int result)
+{
+    switch (result) {
+    case EXEC_PARK:
+        return run_parked(w, g);
+    case EXEC_BARRIER:
+        return wait_at_barrier(w, g);
+    default:
+        return RUN_FAULT;
+    }
+}
+
+static int run_masked(struct warp *w, struct group *g)
+{
+    while (g->at != g->block->end) {
+        const struct insn *in = g->at;
+        uint32_t mask = in->guard_kind == GUARD_NONE ? g->mask : guard_lanes(w, in, g->mask);
+        int result = mask ? in->masked(w, in, mask) : EXEC_OK;
+
+        if (result == EXEC_OK) {
+            g->at++;
+            continue;
+        }
+        result = handle(w, g, result);
+        if (result != RUN_OK)
+            return result;
+    }
+    return RUN_OK;
+}
+
+/* All lanes that the frame has: no lane needs to be kept from being written. */
+static int run_full(struct warp *w, struct group *g)
+{
+    const struct insn *in = g->at, *end = g->block->end;
+    uint32_t mask = g->mask;
+
+    for (; in != end; in++) {
+        int result;
+
+        if (in->guard_kind == GUARD_NONE) {
+            result = in->full(w, in, mask);
+        } else {
+            uint32_t some = guard_lanes(w, in, mask);
+
+            result = some ? in->masked(w, in, some) : EXEC_OK;
+        }
+        if (result != EXEC_OK) {
+            g->at = in;
+            result = handle(w, g, result);
+            if (result != RUN_OK)
+                return result;
+            return run_masked(w, g);
+        }
+    }
+    g->at = end;
+    return RUN_OK;
+}
+
+/* ---- A warp --------------------------------------------------------------------------------- */
+
+static void expand_mask(struct warp *w, uint32_t mask)
+{
+    if (w->expanded == mask)
+        return;
+    w->expanded = mask;
+    for (int l = 0; l < WARP; l++) {
+        w->lanes32[l] = mask >> l & 1 ? UINT32_MAX : 0;
+        w->lanes64[l] = mask >> l & 1 ? UINT64_MAX : 0;
+    }
+}
+
+static int poll(struct warp *w)
+{
+    const struct ptx_launch *launch = w->cta->run->launch;
+
+    w->cta->poll = POLL_INTERVAL;
+    if (launch->stop && atomic_load_explicit(launch->stop, memory_order_relaxed)) {
+        w->fault = (struct fault_site){ .name = ERR_Interrupted };
+        return RUN_FAULT;
+    }
+    if (w->instructions > w->cta->run->thread_budget) {
+        w->fault = (struct fault_site){ .name = ERR_Timeout, .lanes = w->mask };
+        return RUN_FAULT;
+    }
+    return RUN_OK;
+}
+
+static int enter_block(struct warp *w, struct group *g)
+{
+    const struct block *b = g->block;
+
+    g->at = b->first;
+    if (b->is_waiting)
+        g->spins -= WAIT_COST;
+    w->cta->counts.block_runs[b->id]++;
+    w->cta->counts.block_lanes[b->id] += __builtin_popcount(g->mask);
+    w->instructions += b->insn_count;
+    w->cta->poll -= b->insn_count;
+    if (w->trace)
+        trace_block(w->trace, b, g->mask);
+    return w->cta->poll < 0 ? poll(w) : RUN_OK;
+}
+
+/* Runs a group until it parts, waits, ends or gives way. */
+static int run_group(struct warp *w, struct group *g)
+{
+    int rc = RUN_OK;
+
+    while (rc == RUN_OK && g->state == GROUP_READY) {
+        w->rows = g->frame->rows;
+        w->frame = g->frame;
+        w->mask = g->mask;
+        if (!g->at) {
+            if (is_awaited_at(g, (int)(g->block - g->frame->function->blocks))) {
+                arrive(w, g);
+                return RUN_TURN;
+            }
+            if (enter_block(w, g) < 0)
+                return RUN_FAULT;
+        }
+        if (g->mask == g->frame->lanes) {
+            rc = run_full(w, g);
+        } else {
+            expand_mask(w, g->mask);
+            rc = run_masked(w, g);
+        }
+        if (rc == RUN_OK)
+            rc = leave_block(w, g);
+    }
+    return rc;
+}
+
+static bool is_before(const struct group *a, const struct group *b)
+{
+    if (a->turns != b->turns)
+        return a->turns < b->turns;
+    if (a->frame->depth != b->frame->depth)
+        return a->frame->depth > b->frame->depth;
+    return a->block < b->block;
+}
+
+static bool is_same_place(const struct group *a, const struct group *b)
+{
+    return a->frame == b->frame && a->block == b->block && !a->at && !b->at && a->join == b->join;
+}
+
+/*
+ * Who is furthest behind goes first: deepest call, then lowest place in the code, as that is where
+ * others may still come to. Groups that stand at the same place become one.
+ */
+static struct group *pick_group(struct warp *w)
+{
+    struct group *best = NULL;
+
+    for (int i = 0; i < MAX_GROUPS; i++) {
+        struct group *g = &w->groups[i];
+
+        if (g->state != GROUP_READY)
+            continue;
+        if (!best) {
+            best = g;
+        } else if (is_same_place(g, best)) {
+            best->mask |= g->mask;
+            g->state = GROUP_FREE;
+        } else if (is_before(g, best)) {
+            best = g;
+        }
+    }
+    return best;
+}
+
+static bool is_other_ready(const struct warp *w, const struct group *g)
+{
+    for (int i = 0; i < MAX_GROUPS; i++)
+        if (&w->groups[i] != g && w->groups[i].state == GROUP_READY)
+            return true;
+    return false;
+}
+
+/* True when the whole warp should give way to others of the block. */
+static bool give_way(struct warp *w, struct group *g)
+{
+    bool is_its = w->cta->run->launch->groups == PTX_GROUPS_ITS;
+
+    if (g->state != GROUP_READY || g->spins >= 0)
+        return false;
+    g->spins = SPIN_BUDGET;
+    if (is_its)
+        g->turns++;
+    if (is_its && (is_other_ready(w, g) || detach_arrived(w)))
+        return false;
+    return true;
+}
+
+/* Runs a warp until every group waits or has ended, or it gives way. */
+static int run_warp(struct warp *w, bool *has_moved)
+{
+    struct group *g;
+
+    while ((g = pick_group(w)) != NULL) {
+        *has_moved = true;
+        if (run_group(w, g) < 0)
+            return RUN_FAULT;
+        if (give_way(w, g))
+            return RUN_TURN;
+    }
+    return RUN_OK;
+}
+
+/* ---- A block -------------------------------------------------------------------------------- */
+
+static void release_barrier(struct cta *cta, int number)
+{
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        for (int k = 0; k < MAX_GROUPS; k++) {
+            struct group *g = &cta->warps[i].groups[k];
+
+            if (g->state == GROUP_BARRIER && g->barrier == number)
+                g->state = GROUP_READY;
+        }
+    cta->barriers[number] = (struct barrier){ 0 };
+}
+
+/* Threads that have ended are not awaited, as Volta and later count them. */
+static int complete_barriers(struct cta *cta, bool *has_moved, struct err *err)
+{
+    for (int i = 0; i < MAX_BARRIERS; i++) {
+        struct barrier *b = &cta->barriers[i];
+
+        if (!b->arrived || b->arrived < (b->expected ? b->expected : cta->live_threads))
+            continue;
+        if (check_barrier(cta, i, err) < 0)
+            return -1;
+        release_barrier(cta, i);
+        *has_moved = true;
+    }
+    return 0;
+}
+
+static bool detach_all(struct cta *cta)
+{
+    bool is_any = false;
+
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        is_any |= detach_arrived(&cta->warps[i]);
+    return is_any;
+}
+
+static int start_warp(struct cta *cta, struct warp *w)
+{
+    int threads = cta->run->threads_per_block - w->index * WARP;
+    struct frame *frame;
+
+    memset(w->groups, 0, sizeof w->groups);
+    memset(w->joins, 0, sizeof w->joins);
+    w->live = threads >= WARP ? FULL_MASK : ((uint32_t)1 << threads) - 1;
+    w->instructions = 0;
+    frame = frame_open(w, cta->run->entry, NULL);
+    if (!frame)
+        return -1;
+    frame->lanes = w->live;
+    start_group(&w->groups[0], w->live, &cta->run->entry->blocks[0], frame, NULL);
+    w->frame = frame;
+    return 0;
+}
+
+static int start_block(struct cta *cta, struct err *err)
+{
+    memset(cta->barriers, 0, sizeof cta->barriers);
+    memset(cta->shared, 0, cta->run->shared_bytes);
+    cta->live_threads = cta->run->threads_per_block;
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        if (start_warp(cta, &cta->warps[i]) < 0)
+            return err_set(err, ERR_ResourceError,
+                           "the registers of a block do not fit into the launch's memory limit");
+    return 0;
+}
+
+/* Frames go back for the next block; after a fault the launch ends and its arena with it. */
+static void end_block(struct cta *cta, struct frame **entry_frames)
+{
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        frame_close(&cta->warps[i], entry_frames[i]);
+}
+
+int simt_run_block(struct cta *cta, struct err *err)
+{
+    struct frame *entry_frames[MAX_WARPS];
+
+    if (start_block(cta, err) < 0)
+        return -1;
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        entry_frames[i] = cta->warps[i].frame;
+    while (cta->live_threads > 0) {
+        bool has_moved = false;
+
+        for (int i = 0; i < cta->run->warps_per_block; i++) {
+            struct warp *w = &cta->warps[i];
+
+            if (run_warp(w, &has_moved) < 0)
+                return check_fault(w, err);
+        }
+        if (complete_barriers(cta, &has_moved, err) < 0)
+            return -1;
+        if (has_moved || !cta->live_threads)
+            continue;
+        if (cta->run->launch->groups == PTX_GROUPS_ITS && detach_all(cta))
+            continue;
+        return check_deadlock(cta, err);
+    }
+    end_block(cta, entry_frames);
+    return 0;
+}

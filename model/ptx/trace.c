@@ -1,0 +1,242 @@
+/*
+ * What a warp executed, for the timing model: blocks in order, each with the cost
+ * of its accesses. A loop of one block is one step with a count. Warps with equal
+ * steps are one class, and blocks of equal warps too, so that a launch of
+ * thousands of equal blocks is timed once.
+ */
+#include "model/ptx/internal.h"
+
+enum { MAX_STEPS = 1 << 18 }; /* of one warp; a longer one is cut and scaled by its length */
+
+struct trace {
+    struct arena *arena;
+    struct step *steps;
+    trace_count *accesses;
+    int step_count, step_capacity, access_count, access_capacity;
+    bool is_cut;
+};
+
+struct trace *trace_new(struct arena *arena, const struct ptx_module *module)
+{
+    struct trace *t = arena_alloc(arena, sizeof *t);
+
+    (void)module;
+    if (t)
+        t->arena = arena;
+    return t;
+}
+
+void trace_restart(struct trace *trace)
+{
+    trace->step_count = trace->access_count = 0;
+    trace->is_cut = false;
+}
+
+/* Doubles an array of the arena; what it had is copied. NULL: out of memory. */
+static void *grow(struct arena *arena, const void *old, int count, int *capacity, size_t size)
+{
+    int larger = *capacity ? *capacity * 2 : 32;
+    void *data = arena_array(arena, (size_t)larger, size);
+
+    if (!data)
+        return NULL;
+    if (count)
+        memcpy(data, old, (size_t)count * size);
+    *capacity = larger;
+    return data;
+}
+
+/* The step before is complete: when it equals the one before it, both become one. */
+static void fold(struct trace *t)
+{
+    struct step *last, *before;
+
+    if (t->step_count < 2)
+        return;
+    last = &t->steps[t->step_count - 1];
+    before = last - 1;
+    if (last->block != before->block || last->accesses != before->accesses ||
+        memcmp(t->accesses + last->access, t->accesses + before->access,
+               (size_t)last->accesses * sizeof *t->accesses) != 0)
+        return;
+    before->repeat += last->repeat;
+    t->access_count = last->access;
+    t->step_count--;
+}
+
+void trace_block(struct trace *t, const struct block *block, uint32_t mask)
+{
+    (void)mask;
+    fold(t);
+    if (t->step_count == MAX_STEPS) {
+        t->is_cut = true;
+        return;
+    }
+    if (t->step_count == t->step_capacity) {
+        struct step *larger =
+            grow(t->arena, t->steps, t->step_count, &t->step_capacity, sizeof *t->steps);
+
+        if (!larger) {
+            t->is_cut = true;
+            return;
+        }
+        t->steps = larger;
+    }
+    t->steps[t->step_count++] =
+        (struct step){ .block = block->id, .repeat = 1, .access = t->access_count };
+}
+
+void trace_access(struct trace *t, enum space space, int sectors_or_passes)
+{
+    if (t->is_cut || !t->step_count)
+        return;
+    if (t->access_count == t->access_capacity) {
+        trace_count *larger =
+            grow(t->arena, t->accesses, t->access_count, &t->access_capacity, sizeof *t->accesses);
+
+        if (!larger) {
+            t->is_cut = true;
+            return;
+        }
+        t->accesses = larger;
+    }
+    t->accesses[t->access_count++] = (trace_count)sectors_or_passes | (trace_count)space << 16;
+    t->steps[t->step_count - 1].accesses++;
+}
+
+/* ---- Classes -------------------------------------------------------------------------------- */
+
+/* Mixes a number into a hash: the finalizer of splitmix64. */
+static uint64_t mix(uint64_t hash, uint64_t v)
+{
+    hash ^= v + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
+    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9ULL;
+    hash = (hash ^ hash >> 27) * 0x94d049bb133111ebULL;
+    return hash ^ hash >> 31;
+}
+
+static uint64_t hash_of(const struct trace *t)
+{
+    uint64_t hash = (uint64_t)t->is_cut;
+
+    for (int i = 0; i < t->step_count; i++)
+        hash = mix(hash, (uint64_t)t->steps[i].block << 32 | (uint32_t)t->steps[i].repeat);
+    for (int i = 0; i < t->access_count; i++)
+        hash = mix(hash, t->accesses[i]);
+    return hash;
+}
+
+static int find_warp(const struct classes *c, uint64_t hash)
+{
+    for (int i = 0; i < c->warp_count; i++)
+        if (c->warps[i].hash == hash)
+            return i;
+    return -1;
+}
+
+static int find_block(const struct classes *c, uint64_t hash)
+{
+    for (int i = 0; i < c->block_count; i++)
+        if (c->blocks[i].hash == hash)
+            return i;
+    return -1;
+}
+
+static int add_warp(struct classes *c, const struct warp_class *warp)
+{
+    if (c->warp_count == c->warp_capacity) {
+        struct warp_class *larger =
+            grow(c->arena, c->warps, c->warp_count, &c->warp_capacity, sizeof *c->warps);
+
+        if (!larger)
+            return -1;
+        c->warps = larger;
+    }
+    c->warps[c->warp_count] = *warp;
+    return c->warp_count++;
+}
+
+static int add_block(struct classes *c, uint64_t hash, const int *warps, int warp_count)
+{
+    struct block_class *b;
+
+    if (c->block_count == c->block_capacity) {
+        struct block_class *larger =
+            grow(c->arena, c->blocks, c->block_count, &c->block_capacity, sizeof *c->blocks);
+
+        if (!larger)
+            return -1;
+        c->blocks = larger;
+    }
+    b = &c->blocks[c->block_count];
+    *b = (struct block_class){ .hash = hash, .warp_count = warp_count };
+    b->warps = arena_array(c->arena, (size_t)warp_count, sizeof *b->warps);
+    if (!b->warps)
+        return -1;
+    memcpy(b->warps, warps, (size_t)warp_count * sizeof *warps);
+    return c->block_count++;
+}
+
+static int keep_warp(struct classes *c, struct trace *t)
+{
+    struct warp_class warp = { .step_count = t->step_count, .is_cut = t->is_cut };
+    struct step *steps;
+    trace_count *accesses;
+    int found;
+
+    fold(t);
+    warp.step_count = t->step_count;
+    warp.hash = hash_of(t);
+    found = find_warp(c, warp.hash);
+    if (found >= 0)
+        return found;
+    steps = arena_array(c->arena, (size_t)t->step_count, sizeof *steps);
+    accesses = arena_array(c->arena, (size_t)t->access_count, sizeof *accesses);
+    if (!steps || !accesses)
+        return -1;
+    if (t->step_count)
+        memcpy(steps, t->steps, (size_t)t->step_count * sizeof *steps);
+    if (t->access_count)
+        memcpy(accesses, t->accesses, (size_t)t->access_count * sizeof *accesses);
+    warp.steps = steps;
+    warp.accesses = accesses;
+    return add_warp(c, &warp);
+}
+
+int classes_add_block(struct classes *c, struct cta *cta)
+{
+    int warps[MAX_WARPS], found;
+    uint64_t hash = 0;
+
+    for (int i = 0; i < cta->run->warps_per_block; i++) {
+        warps[i] = c->is_full ? -1 : keep_warp(c, cta->warps[i].trace);
+        if (warps[i] < 0) {
+            c->is_full = true;
+            return c->block_count ? 0 : -1;
+        }
+        hash = mix(hash, c->warps[warps[i]].hash);
+    }
+    found = find_block(c, hash);
+    if (found < 0)
+        found = add_block(c, hash, warps, cta->run->warps_per_block);
+    return found;
+}
+
+int classes_merge_block(struct classes *to, const struct classes *from, int block)
+{
+    const struct block_class *b = &from->blocks[block];
+    int warps[MAX_WARPS], found = find_block(to, b->hash);
+
+    if (found >= 0)
+        return found;
+    for (int i = 0; i < b->warp_count; i++) {
+        const struct warp_class *warp = &from->warps[b->warps[i]];
+
+        warps[i] = find_warp(to, warp->hash);
+        if (warps[i] < 0)
+            warps[i] = add_warp(to, warp);
+        if (warps[i] < 0)
+            return -1;
+    }
+    return add_block(to, b->hash, warps, b->warp_count);
+}
