@@ -416,7 +416,7 @@ static struct packet *take_queue(struct channels *c)
     return first;
 }
 
-void channels_flush(struct channels *c)
+static void send_queue(struct channels *c)
 {
     struct packet *packet, *next;
 
@@ -474,7 +474,7 @@ void channels_run(struct channels *c)
         for (int i = 0; i < CHANNEL_COUNT; i++)
             if (i != CHANNEL_CONTROL && c->poll[i].revents)
                 read_channel(c, (enum channel)i, BURST);
-        channels_flush(c);
+        send_queue(c);
     }
-    channels_flush(c);
+    send_queue(c);
 }

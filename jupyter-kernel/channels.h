@@ -62,9 +62,6 @@ void channels_take(struct channels *channels, struct packet *packet);
 void channels_timer(struct channels *channels, enum channel_timer timer, int delay_ms,
                     bool is_repeating);
 
-/* Sends what the queue holds. I/O thread. */
-void channels_flush(struct channels *channels);
-
 /* Serves the sockets until channels_stop, then sends what the queue still holds. */
 void channels_run(struct channels *channels);
 

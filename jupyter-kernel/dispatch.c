@@ -109,6 +109,7 @@ void dispatch_run(struct kernel *kernel, struct request *request)
 {
     const struct handler *handler = find(request->message.msg_type);
 
+    post_starting(kernel);
     post_status(kernel, &request->message, "busy");
     if (handler)
         send_reply(kernel, handler, request);

@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct executor;
@@ -37,6 +38,7 @@ struct kernel {
     struct wire_key *key;
     struct identity identity;
     struct channels *channels;
+    atomic_bool has_started; /* the status "starting" was sent */
     struct executor *executor;
     struct session *session;    /* executor; session_interrupt: any thread */
     struct history *history;    /* executor */

@@ -72,6 +72,7 @@ static void on_subscribed(void *owner, struct bytes topic)
 
     if (text)
         post_topic(owner, topic, "iopub_welcome", json_pack("{s:o}", "subscription", text));
+    post_starting(owner);
 }
 
 static void on_signalled(void *owner, int number)
@@ -174,9 +175,6 @@ static int open_channels(struct kernel *kernel, struct err *err)
         is_chosen |= kernel->connection.ports[i] == 0;
     if (channels_open(&kernel->connection, &events, &kernel->channels, err) < 0)
         return -1;
-    /* Now, while nobody can have subscribed yet: a subscriber's first message is its welcome. */
-    post_status(kernel, NULL, "starting");
-    channels_flush(kernel->channels);
     if (kernel->connection.is_registration &&
         registration_report(&kernel->connection, kernel->key, err) < 0)
         return -1;

@@ -81,3 +81,9 @@ void post_status(struct kernel *kernel, const struct message *parent, const char
     snprintf(text, sizeof(text), "{\"execution_state\":\"%s\"}", state);
     post(kernel, &topic, 1, parent, CHANNEL_IOPUB, "status", bytes_of(text), -1);
 }
+
+void post_starting(struct kernel *kernel)
+{
+    if (!atomic_exchange(&kernel->has_started, true))
+        post_status(kernel, NULL, "starting");
+}

@@ -25,7 +25,14 @@ void post_topic(struct kernel *kernel, struct bytes topic, const char *msg_type,
 size_t post_to(struct kernel *kernel, const struct message *request, enum channel channel,
                const char *msg_type, json_t *content, int drain);
 
-/* status on iopub: "starting", "busy" or "idle". */
+/* status on iopub: "busy" or "idle". */
 void post_status(struct kernel *kernel, const struct message *parent, const char *state);
+
+/*
+ * The status "starting", once in the life of the process: behind the first welcome, or before
+ * the first request is taken up. Sent at the start itself it would reach nobody, or come
+ * before the welcome that promises to be first.
+ */
+void post_starting(struct kernel *kernel);
 
 #endif

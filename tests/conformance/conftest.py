@@ -1,7 +1,7 @@
 """Fixtures: a kernel of its own for each test (it starts in milliseconds), and its clients."""
 import pytest
 
-from kernel_client import Client, Kernel
+from kernel_client import Client, Kernel, is_status
 
 
 @pytest.fixture
@@ -40,5 +40,7 @@ def connect():
 
 @pytest.fixture
 def client(kernel, connect):
-    """A client of the running kernel."""
-    return connect(kernel)
+    """The first client of the running kernel, to which it said that it started."""
+    first = connect(kernel)
+    assert is_status(first.recv("iopub"), "starting")
+    return first

@@ -65,10 +65,13 @@ class Kernel:
             time.sleep(0.005)
         raise AssertionError(f"the kernel does not listen: {self.finish()}")
 
-    def read_info(self):
-        """The connection file as it is now."""
-        with open(self.path, encoding="utf-8") as file:
-            return json.load(file)
+    def wait_for_info(self):
+        """Reads the ports that the kernel chose from its connection file, once they are there."""
+        end = time.monotonic() + 10
+        while time.monotonic() < end and not all(self.info.get(f"{c}_port") for c in CHANNELS):
+            time.sleep(0.01)
+            with open(self.path, encoding="utf-8") as file:
+                self.info = json.load(file)
 
     def interrupt(self):
         """SIGINT to the whole group, as Ctrl-C and jupyter_client do it."""
@@ -101,24 +104,33 @@ class Client:
         self.context = zmq.Context()
         self.sockets = {}
         self.pending = []  # iopub messages read while looking for others
+        # One identity on all channels: a question comes back to who sent the cell.
+        identity = identity or self.session.encode()
         for name in ["shell", "control", "stdin"]:
             self.sockets[name] = self._socket(zmq.DEALER, name, identity, curve)
         self.sockets["iopub"] = self._socket(zmq.SUB, "iopub", None, curve)
         self.sockets["iopub"].subscribe(b"")
         if welcome:
-            first = self.recv("iopub", 10)
-            assert first["header"]["msg_type"] == "iopub_welcome", first
+            self.wait_for_welcome()
 
     def _socket(self, kind, name, identity, curve):
         s = self.context.socket(kind)
         s.linger = 0
         s.rcvhwm = s.sndhwm = 0
-        if identity is not None and kind == zmq.DEALER:
+        if kind == zmq.DEALER:
             s.identity = identity
         if curve:
             s.curve_serverkey, (s.curve_publickey, s.curve_secretkey) = curve, zmq.curve_keypair()
         s.connect(f"tcp://{self.info['ip']}:{self.info[name + '_port']}")
         return s
+
+    def wait_for_welcome(self):
+        """From now on nothing is lost. Other messages are kept for later calls."""
+        while True:
+            message = self.recv("iopub")
+            if message["header"]["msg_type"] == "iopub_welcome":
+                return
+            self.pending.append(message)
 
     def close(self):
         """Drops all connections at once."""

@@ -80,6 +80,14 @@ def test_each_subscriber_is_welcomed(kernel, connect):
     assert frames[0] == b"iopub_" and b'"subscription":"iopub_"' in frames[-1]
 
 
+def test_starting_is_said_once_and_has_no_parent(kernel, connect):
+    client = connect(kernel)  # the first
+    starting = client.recv("iopub")
+    assert is_status(starting, "starting") and starting["parent"] == {}
+    later = connect(kernel)
+    assert later.none_comes("iopub") and client.recv("iopub")["topic"] == [b""]
+
+
 def test_a_welcome_has_no_parent(kernel, connect):
     client = connect(kernel, welcome=False)
     welcome = client.recv("iopub")

@@ -74,7 +74,7 @@ def test_ports_left_open_are_chosen_and_written(start, connect):
     del info["iopub_port"]
     info["control_port"] = info["stdin_port"] = 0
     kernel = start(info)
-    kernel.info = kernel.read_info()
+    kernel.wait_for_info()
     assert all(kernel.info[f"{name}_port"] > 0 for name in CHANNELS)
     assert kernel.info["hb_port"] == info["hb_port"] and kernel.info["foreign"] == "kept"
     assert os.stat(kernel.path).st_mode & 0o777 == 0o600
@@ -128,7 +128,8 @@ def test_ipc_sockets_work(start, tmp_path):
     sign = hmac.new(info["key"].encode(), b"".join(parts), hashlib.sha256).hexdigest().encode()
     shell.send_multipart([DELIMITER, sign, *parts])
     assert shell.poll(10000)
-    assert kernel.read_info()["hb_port"] > 0
+    kernel.wait_for_info()
+    assert kernel.info["hb_port"] > 0
     context.destroy(linger=0)
 
 
@@ -153,10 +154,7 @@ def test_a_registration_file_starts_a_handshake(start, connect):
     ack = hmac.new(key.encode(), b"ACK", hashlib.sha256).hexdigest().encode()
     kernel, content, context = registration(start, key, lambda _: [DELIMITER, ack, b"ACK"])
     assert content["kernel_id"] == "the-id"
-    end = time.monotonic() + 10
-    while "shell_port" not in kernel.read_info() and time.monotonic() < end:
-        time.sleep(0.01)
-    kernel.info = kernel.read_info()
+    kernel.wait_for_info()
     assert {name: str(kernel.info[f"{name}_port"]) for name in CHANNELS} == {
         name: content[f"{name}_port"] for name in CHANNELS}
     assert stream(connect(kernel).execute("%echo x")[1]) == "x\n"
@@ -203,7 +201,8 @@ def test_the_parent_is_watched_when_asked_for(warpbook, tmp_path, watch, ends):
     time.sleep(0.5)
     assert is_running(pid)
     parent.kill()
-    parent.communicate()
+    parent.wait()
+    parent.stdout.close()
     end = time.monotonic() + (6 if ends else 2.5)
     while is_running(pid) and time.monotonic() < end:
         time.sleep(0.05)
