@@ -3,6 +3,7 @@ CC       ?= gcc
 BUILD    ?= build
 CFLAGS   ?= -O2 -g
 PREFIX   ?= /usr/local
+CUDA_HOME ?= /usr/local/cuda
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
 PACKAGES := libzmq jansson uuid libsodium
 CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PACKAGES))
@@ -52,9 +53,10 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libwarpbook.a $(EXTRA)
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(BUILD)/libwarpbook.a $(LDFLAGS) $(LDLIBS) -lcmocka
 
+# The benchmarks compare with NVIDIA's cuda_occupancy.h where a CUDA Toolkit has it.
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libwarpbook.a
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< $(BUILD)/libwarpbook.a $(LDFLAGS) $(LDLIBS)
+	$(COMPILE) $(addprefix -isystem ,$(wildcard $(CUDA_HOME)/include)) -o $@ $< $(BUILD)/libwarpbook.a $(LDFLAGS) $(LDLIBS)
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/libwarpbook.a $(EXTRA)
 	@mkdir -p $(@D)
