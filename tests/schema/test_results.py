@@ -1,0 +1,77 @@
+"""Every result that a magic gives is what docs/result.schema.json says."""
+import glob
+import json
+import os
+import re
+import subprocess
+
+import jsonschema
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MIME = "application/vnd.warpbook.v1+json"
+LINES = [
+    "%occupancy", "%occupancy block=1024 regs=255", "%occupancy static=99999",
+    "%occupancy device=H200 cluster=4", "%occupancy regs=0", "%occupancy regs=16..128:8",
+    "%occupancy block=[64,128] device=[L40S,A100]", "%simulate", "%simulate warps=12 jitter=3",
+    "%simulate warps=1..4 policy=[gto,lrr]", "%simulate schedulers=4 warps=7 cycles=10",
+    "%simulate warps=1..3 frames=yes", "%doctor", "%who",
+    "__global__ void k(float *x) { x[threadIdx.x] = 1; }",
+    "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
+]
+
+
+@pytest.fixture(scope="module")
+def validator(root):
+    with open(os.path.join(root, "docs", "result.schema.json"), encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def results_of(warpbook, text):
+    done = subprocess.run([warpbook, "cell", "-", "--format", "json"], input=text.encode(),
+                          capture_output=True, timeout=120, check=False)
+    for line in done.stdout.splitlines():
+        for output in json.loads(line)["outputs"]:
+            assert output["output_type"] != "error", output["traceback"]
+            if MIME in output.get("data", {}):
+                yield output["data"][MIME]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_result_is_as_the_schema_says(warpbook, validator, line):
+    results = list(results_of(warpbook, line))
+    assert results
+    for result in results:
+        validator.validate(result)
+
+
+def pages(warpbook):
+    """The name of each magic and the lines of its examples, from its own page."""
+    listed = subprocess.run([warpbook, "cell", "-"], input=b"%help", capture_output=True,
+                            timeout=60, check=True).stdout.decode()
+    for name in re.findall(r"^  %+(\w+)", listed, re.M):
+        page = subprocess.run([warpbook, "cell", "-"], input=f"%help {name}".encode(), timeout=60,
+                              capture_output=True, check=True).stdout.decode()
+        yield name, re.search(r"^Examples?:\n((?:  .*\n?)+)", page, re.M)
+
+
+def test_the_examples_of_all_magics_give_such_results(warpbook, validator):
+    for name, found in pages(warpbook):
+        assert found, name
+        if name == "input":  # nobody answers here
+            continue
+        lines = re.sub(r"^  ", "", found[1], flags=re.M)
+        for result in results_of(warpbook, lines):
+            validator.validate(result)
+
+
+def test_committed_lessons_hold_such_results(validator):
+    for path in glob.glob(os.path.join(ROOT, "notebooks", "*.ipynb")):
+        with open(path, encoding="utf-8") as file:
+            notebook = json.load(file)
+        for cell in notebook["cells"]:
+            for output in cell.get("outputs", []):
+                if MIME in output.get("data", {}):
+                    validator.validate(output["data"][MIME])
