@@ -186,6 +186,12 @@ static void tell_timeout(const struct run *run, size_t index)
     tell(run, index, text);
 }
 
+/* A page is for a reader who asks; in Jupyter it is no output of the cell, so it is none here. */
+static void drop_payload(struct sink *sink, json_t *payload)
+{
+    (void)sink, (void)payload;
+}
+
 /* Runs the code into its cell. Returns 0, 1 when it failed, or -1: nothing more can be run. */
 static int run_code(struct run *run, json_t *cell, size_t index, struct err *err)
 {
@@ -285,6 +291,7 @@ static int run_notebook(const struct options *options)
         goto out;
     if (watch_new(run.session, &run.watch, &err) < 0 || cell_outputs_init(&run.outputs, &err) < 0)
         goto out;
+    run.outputs.sink.payload = drop_payload;
     status = run_cells(&run, &err);
     if (save(&run, &err) < 0 || status < 0)
         status = 1;
