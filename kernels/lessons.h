@@ -6,24 +6,31 @@
 #define WB_KERNELS_LESSONS_H
 
 #include "model/base/base.h"
+#include "model/base/err.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /*
  * Every rung has the signature  extern "C" __global__ void k(const float *x, float *y, int n)
- * and writes y[0..n-1]; x is uniform random in [0, 1).
+ * and writes y[0..n-1], one thread an element; x is uniform random in [0, 1).
  */
 struct lesson_rung {
     const char *name;    /* "long, odd/even lanes" */
     const char *kernel;  /* its name in the .cu */
     const char *twin;    /* kernel with the same work and whole warps on one path; NULL: is one */
     const char *teaches; /* one sentence */
-    bool is_same_values; /* y holds the twin's values in another order (checked as multisets) */
+    bool is_loop;        /* its branch is a loop's */
+    bool is_select;      /* its branch is so short that compilers make a select of it */
+    double expected;     /* time over its twin's once the paths outweigh everything else; 1: twin */
     double tolerance;    /* largest |got - want|; 0: equal to the bit */
+    bool is_same_values; /* y holds its twin's values in another order when n is a multiple of 64 */
 
-    /* y[i] for i in first .. first+count-1, computed on the CPU. */
-    void (*reference)(const float *x, float *y, int64_t first, int64_t count);
+    /* y[k] for the element first + k, k < count, as the host computes it; x likewise. */
+    void (*reference)(const float *x, float *y, int64_t first, int64_t count, int block);
 };
+
+enum { LESSON_MAX_RUNGS = 16 };
 
 struct lesson {
     const char *name;     /* "divergence": the file is kernels/divergence.cu */
@@ -36,8 +43,46 @@ struct lesson {
 extern const struct lesson LESSONS[];
 extern const size_t LESSON_COUNT;
 const struct lesson *lesson_find(const char *name); /* NULL: unknown */
+const struct lesson_rung *lesson_rung(const struct lesson *, const char *kernel); /* the same */
 
-/* The 1-based line of the source on which a kernel's definition starts; 0: not there. */
-int lesson_line(const struct lesson *lesson, const char *kernel);
+/* Device code that is no lesson: kernels/clock.cu, which measures the SM's clock. */
+struct bytes lesson_clock_source(void);
+
+/*
+ * Lines of the source, 1-based: where a kernel's definition starts, the first line behind its
+ * bounds test, and its last line. False when the source has no such kernel.
+ */
+struct lesson_lines {
+    int first, body, last;
+};
+bool lesson_lines_of(const struct lesson *lesson, const char *kernel, struct lesson_lines *out);
+
+/* The source lines `first`..`last` as they stand (for %source); empty when out of range. */
+struct bytes lesson_text(const struct lesson *lesson, int first, int last);
+
+/* x[0..n-1]: uniform in [0, 1) by seed, the same on every machine. */
+void lesson_fill(float *x, int64_t n, uint64_t seed);
+
+/* What y holds where no thread has written yet: a NaN that no rung computes. */
+void lesson_poison(float *y, int64_t n);
+
+struct lesson_verdict {
+    bool is_correct; /* every element that had to be written is, and is right; NaN is wrong */
+    int64_t checked; /* elements that were written */
+    int64_t wrong;   /* how many are wrong */
+    int64_t first;   /* the first wrong one, -1: none */
+    float got, want; /* there */
+};
+
+/*
+ * Compares y with the reference. is_sampled: elements that hold the poison were not run and do
+ * not count. Fails with Interrupted or ResourceError.
+ */
+int lesson_check(const struct lesson_rung *rung, const float *x, const float *y, int64_t n,
+                 int block, bool is_sampled, const atomic_bool *stop, struct lesson_verdict *out,
+                 struct err *err) MUST_CHECK;
+
+/* True when a and b hold the same values, in any order. False also when out of memory. */
+bool lesson_same_values(const float *a, const float *b, int64_t n);
 
 #endif
