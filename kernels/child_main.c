@@ -5,6 +5,7 @@
 #include "kernels/child.h"
 #include "kernels/compiler.h"
 #include "kernels/gpu.h"
+#include "kernels/model_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 
 static child_serve_fn *const SERVE[CHILD_KINDS] = {
     [CHILD_COMPILER] = compiler_serve,
+    [CHILD_MODEL] = model_worker_serve,
     [CHILD_GPU] = gpu_serve,
 };
 

@@ -8,7 +8,7 @@
 
 enum { MAX_DECIMAL = 64 }; /* digits of a decimal float; NVRTC writes floats in hexadecimal */
 
-void lexer_init(struct lexer *lexer, struct bytes text)
+void ptx_lex_init(struct lexer *lexer, struct bytes text)
 {
     *lexer = (struct lexer){ .at = text.data, .end = text.data + text.size, .line = 1 };
 }
@@ -167,7 +167,7 @@ static struct token string(struct lexer *lexer)
     return t;
 }
 
-struct token lexer_next(struct lexer *lexer)
+struct token ptx_lex_next(struct lexer *lexer)
 {
     struct token t = { .kind = TOKEN_END };
     char c;

@@ -34,8 +34,8 @@ struct lexer {
     int line;
 };
 
-void lexer_init(struct lexer *lexer, struct bytes text);
-struct token lexer_next(struct lexer *lexer);
+void ptx_lex_init(struct lexer *lexer, struct bytes text);
+struct token ptx_lex_next(struct lexer *lexer);
 
 /* Moves past the '}' that closes a DWARF section, whose bytes are of no use here. */
 void lexer_skip_section(struct lexer *lexer);

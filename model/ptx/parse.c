@@ -93,7 +93,7 @@ static int fail_syntax(struct parser *p, const char *wanted)
 
 static void advance(struct parser *p)
 {
-    p->token = lexer_next(&p->lexer);
+    p->token = ptx_lex_next(&p->lexer);
 }
 
 static bool at_punct(const struct parser *p, char c)
@@ -817,7 +817,7 @@ static int parse_body_directive(struct parser *p)
 static int parse_word_statement(struct parser *p)
 {
     struct lexer ahead = p->lexer;
-    struct token next = lexer_next(&ahead);
+    struct token next = ptx_lex_next(&ahead);
     struct bytes name = p->token.text;
 
     if (next.kind != TOKEN_PUNCT || next.punct != ':')
@@ -1091,7 +1091,7 @@ int ptx_parse(struct bytes text, struct arena *arena, struct ast_module *out, st
     p->module = out;
     p->err = err;
     p->scope = &top;
-    lexer_init(&p->lexer, out->text);
+    ptx_lex_init(&p->lexer, out->text);
     if (find_files(p) < 0 || add_loc(p, (struct source_loc){ 0 }) < 0)
         return -1;
     p->loc = 0;
