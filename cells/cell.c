@@ -7,6 +7,7 @@
 #include "cells/cell.h"
 
 #include "cells/check.h"
+#include "cells/context.h"
 #include "cells/expr.h"
 #include "cells/segment.h"
 
@@ -437,23 +438,51 @@ static int run_segment(struct cell *cell, const struct segment *segment, struct 
     return 0;
 }
 
+/* A line that an error above kept from running: what it would have set is stale now. */
+static void forget_unrun(struct cell *cell, const struct segment *segment)
+{
+    struct bytes text = segment->text.text;
+    const struct magic *magic;
+    struct lexer lexer;
+    struct token t;
+    const char *target = NULL;
+    char reason[80];
+
+    lexer_init(&lexer, segment->text, cell->arena);
+    if (segment->kind == SEGMENT_ASSIGN && memchr(text.data, '%', text.size) &&
+        lexer_next(&lexer, &t, NULL) == 0 && t.kind == TOKEN_WORD)
+        target = arena_copy(cell->arena, t.text.data, t.text.size);
+    else if (segment->kind == SEGMENT_MAGIC)
+        target = find_target(lexer);
+    snprintf(reason, sizeof(reason), "In[%d] failed before the line that sets it",
+             cell->session->run_count);
+    magic = segment->kind == SEGMENT_MAGIC || target ? magic_of_line(text, cell->arena) : NULL;
+    if (target && session_variable(cell->session, target))
+        session_unset(cell->session, target, reason);
+    if (magic && magic->field_count && !(magic->flags & MAGIC_SILENT))
+        session_unset(cell->session, "_", reason);
+}
+
 int cell_run_lines(struct cell *cell, struct source source, struct err *err)
 {
     struct segmenter segmenter;
     struct segment segment;
     bool found;
+    int rc = 0;
 
     if (segmenter_init(&segmenter, source, cell->arena, err) < 0)
         return -1;
-    for (;;) {
+    while (rc == 0) {
         if (session_check_stop(cell->session, err) < 0 ||
             segmenter_next(&segmenter, &segment, &found, err) < 0)
             return -1;
         if (!found)
             return 0;
-        if (run_segment(cell, &segment, err) < 0)
-            return -1;
+        rc = run_segment(cell, &segment, err);
     }
+    while (segmenter_next(&segmenter, &segment, &found, NULL) == 0 && found)
+        forget_unrun(cell, &segment);
+    return rc;
 }
 
 int cell_run_body(struct cell *cell, struct source source, struct err *err)

@@ -44,7 +44,7 @@ static bool is_magic_name(struct bytes code, struct context *c)
     return true;
 }
 
-static const struct magic *magic_of_line(struct bytes line, struct arena *arena)
+const struct magic *magic_of_line(struct bytes line, struct arena *arena)
 {
     size_t start = 0, end;
     const struct magic *magic;
@@ -83,8 +83,8 @@ static bool is_behind_key(const struct context *c, struct bytes code, const stru
     size_t at = c->start, end;
     bool in_list = false;
 
-    for (size_t left = c->line.size; left > 0; left--) {
-        char before = at > 0 ? code.data[at - 1] : '\0';
+    for (size_t left = c->line.size; left > 0 && at > 0; left--) {
+        char before = code.data[at - 1];
 
         if (before == '[' || (before == ',' && !in_list))
             in_list = true;

@@ -24,6 +24,9 @@ struct context {
     bool is_cell_name;         /* %% stands before the name */
 };
 
+/* The magic of a line such as %name ... or x = %name ...; NULL: none is known by that name. */
+const struct magic *magic_of_line(struct bytes line, struct arena *arena);
+
 /* cursor <= code.size. Works on any bytes; arena: for what it reads on the way. */
 void context_find(struct bytes code, size_t cursor, struct arena *arena, struct context *out);
 

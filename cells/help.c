@@ -12,38 +12,40 @@
 
 enum { WIDTH = 79 };
 
-/* Words of a paragraph, wrapped and indented. A '\n' in text starts a new paragraph. */
-static void put_wrapped(struct buf *out, const char *text, size_t indent)
+/*
+ * Words of a text, wrapped, behind a head and indented under its own start. A '\n' in the text
+ * starts a new line.
+ */
+static void put_hanging(struct buf *out, const char *head, size_t indent, const char *text)
 {
-    size_t column = 0;
+    size_t column = strlen(head), word;
 
-    while (*text) {
-        size_t word = strcspn(text, " \n");
-
-        if (column && column + 1 + word > WIDTH) {
+    buf_puts(out, head);
+    for (; *text; text += word + (text[word] != '\0')) {
+        word = strcspn(text, " \n");
+        if (word && column > 0 && (column == indent || column + 1 + word > WIDTH)) {
             buf_putc(out, '\n');
             column = 0;
         }
         if (word) {
-            if (column) {
-                buf_putc(out, ' ');
-                column++;
-            } else {
-                buf_fill(out, ' ', indent);
-                column = indent;
-            }
+            size_t blanks = column < indent ? indent - column : column > 0;
+
+            buf_fill(out, ' ', blanks);
             buf_put(out, text, word);
-            column += word;
+            column += blanks + word;
         }
-        text += word;
-        if (*text == '\n') {
+        if (text[word] == '\n') {
             buf_putc(out, '\n');
             column = 0;
         }
-        text += *text != '\0';
     }
     if (column)
         buf_putc(out, '\n');
+}
+
+static void put_wrapped(struct buf *out, const char *text, size_t indent)
+{
+    put_hanging(out, "", indent, text);
 }
 
 /* Lines as they are, indented. */
@@ -101,34 +103,50 @@ static void put_number(struct buf *out, double v)
 
 static void put_param(struct buf *out, const struct param *p)
 {
-    struct buf head = { 0 };
+    struct buf head = { 0 }, text = { 0 };
 
     if (is_switch(p))
-        buf_printf(&head, "-%s", p->name);
+        buf_printf(&head, "  -%s", p->name);
     else if (p->flags & PARAM_POSITIONAL)
-        buf_puts(&head, p->name);
+        buf_printf(&head, "  %s", p->name);
     else
-        buf_printf(&head, "%s=%s", p->name, p->preset ? p->preset : "");
-    buf_printf(out, "  %-18s %s", buf_text(&head), p->help ? p->help : "");
-    buf_done(&head);
+        buf_printf(&head, "  %s=%s", p->name, p->preset ? p->preset : "");
+    buf_puts(&text, p->help ? p->help : "");
     if (p->choices)
-        buf_printf(out, ": %s", p->choices);
+        buf_printf(&text, ": %s", p->choices);
     if ((p->min != 0 || p->max != 0) && !isinf(p->max)) {
-        buf_puts(out, ", ");
-        put_number(out, p->min);
-        buf_puts(out, " to ");
-        put_number(out, p->max);
+        buf_puts(&text, ", ");
+        put_number(&text, p->min);
+        buf_puts(&text, " to ");
+        put_number(&text, p->max);
     }
     if (p->flags & PARAM_SWEEP)
-        buf_puts(out, " (or a range, a list)");
-    buf_putc(out, '\n');
+        buf_puts(&text, " (or a range, a list)");
+    put_hanging(out, buf_text(&head), 21, buf_text(&text));
+    out->is_failed |= head.is_failed || text.is_failed;
+    buf_done(&head);
+    buf_done(&text);
+}
+
+static void put_field(struct buf *out, const struct field *field)
+{
+    struct buf head = { 0 };
+
+    buf_printf(&head, "  %-28s %s", field->path, field->unit);
+    put_hanging(out, buf_text(&head), 42, field->help);
+    out->is_failed |= head.is_failed;
+    buf_done(&head);
 }
 
 static void magic_text(const struct magic *magic, bool is_short, struct buf *out)
 {
-    buf_printf(out, "%s%s: %s\n\n  ", signs_of(magic), magic->name, magic->summary);
-    help_usage(magic, out);
-    buf_puts(out, "\n");
+    struct buf usage = { 0 };
+
+    buf_printf(out, "%s%s: %s\n\n", signs_of(magic), magic->name, magic->summary);
+    help_usage(magic, &usage);
+    put_wrapped(out, buf_text(&usage), 4);
+    out->is_failed |= usage.is_failed;
+    buf_done(&usage);
     if (magic->param_count)
         buf_puts(out, "\n");
     for (size_t i = 0; i < magic->param_count; i++)
@@ -140,14 +158,15 @@ static void magic_text(const struct magic *magic, bool is_short, struct buf *out
     if (magic->field_count)
         buf_puts(out, "\nThe result's fields (`_` is the last result, -> NAME names it):\n");
     for (size_t i = 0; i < magic->field_count; i++)
-        buf_printf(out, "  %-28s %-10s %s\n", magic->fields[i].path, magic->fields[i].unit,
-                   magic->fields[i].help);
+        put_field(out, &magic->fields[i]);
     buf_puts(out, "\nExamples:\n");
     put_lines(out, magic->example, 2);
 }
 
 void help_list(struct buf *out)
 {
+    struct buf functions = { 0 };
+
     buf_puts(out, "The magics of Warpbook. %NAME? explains one; Tab completes, Shift-Tab "
                   "shows.\n\n");
     for (size_t i = 0; i < MAGIC_COUNT; i++) {
@@ -157,11 +176,15 @@ void help_list(struct buf *out)
         buf_printf(out, "  %-14s %s\n", name, MAGICS[i]->summary);
     }
     buf_puts(out, "\nEverything else in a cell is CUDA C. n = 1000 sets a variable; {n} in a key "
-                  "is its\nvalue. Functions:");
+                  "is its\nvalue.\n");
+    buf_puts(&functions, "Functions:");
     for (size_t i = 0; i < function_count(); i++)
-        buf_printf(out, " %s", function_help_at(i)->name);
-    buf_puts(out, ".\nWords of the field have pages too: %help warp, %help occupancy, %help "
-                  "stall.\n");
+        buf_printf(&functions, " %s", function_help_at(i)->name);
+    buf_puts(&functions, ".\nWords of the field have pages too: %help warp, %help occupancy, "
+                         "%help stall.");
+    put_wrapped(out, buf_text(&functions), 0);
+    out->is_failed |= functions.is_failed;
+    buf_done(&functions);
 }
 
 static void variable_text(const struct variable *v, bool is_short, struct buf *out)

@@ -35,29 +35,35 @@ static int seal(struct call *call, struct err *err)
     return 0;
 }
 
+/* "got 4, expected 5", without the label that the row shows anyway. */
+static const char *remark_of(struct call *call, const struct err *err)
+{
+    const char *label = label_of(call), *text = err->text, *hint = call_text(call, "hint");
+    size_t n = strlen(label);
+
+    if (strncmp(text, label, n) == 0 && strncmp(text + n, ": ", 2) == 0)
+        text += n + 2;
+    if (err->name != ERR_CheckFailed)
+        text = arena_printf(call->arena, "%s: %s", err_spelling(err->name), text);
+    if (text && hint)
+        text = arena_printf(call->arena, "%s (%s)", text, hint);
+    return text ? text : "";
+}
+
 /* Inside %%grade a failing check is a row of the table. */
 static int record(struct call *call, int rc, struct err *err)
 {
-    struct grading *grading = call->session->cell->grading;
-    struct err add = { 0 };
-    double points = points_of(call);
-    const char *remark =
-        rc < 0 ? arena_printf(call->arena, "%s%s%s",
-                              err->name == ERR_CheckFailed ? "" : err_spelling(err->name),
-                              err->name == ERR_CheckFailed ? "" : ": ", err->text)
-               : "";
+    double points = points_of(call), score = rc < 0 ? 0 : points;
+    const char *remark = "";
 
     if (err->name == ERR_Interrupted || err->name == ERR_ResourceError)
         return -1;
-    if (rc < 0 && call_text(call, "hint") && remark)
-        remark = arena_printf(call->arena, "%s (%s)", remark, call_text(call, "hint"));
-    if (rc < 0)
+    if (rc < 0) {
+        remark = arena_string(call->arena, remark_of(call, err));
         err_done(err);
-    rc = grading_add(grading, label_of(call), points, rc < 0 ? 0 : points, remark ? remark : "",
-                     &add);
-    if (rc < 0)
-        *err = add;
-    return rc;
+    }
+    return grading_add(call->session->cell->grading, label_of(call), points, score,
+                       remark ? remark : "", err);
 }
 
 static int run(struct call *call, struct err *err)
