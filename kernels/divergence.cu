@@ -112,7 +112,7 @@ extern "C" __global__ void split_24_8(const float *x, float *y, int n)
 
 #define PATH(lane)                                                                                 \
     case lane:                                                                                     \
-        v = walk(v, 3.6f + 0.01f * lane, ROUNDS);                                                  \
+        v = walk(v, 3.6f + 0.01f * (lane), ROUNDS);                                                \
         break;
 #define PATHS_4(lane) PATH(lane) PATH(lane + 1) PATH(lane + 2) PATH(lane + 3)
 #define PATHS_16(lane) PATHS_4(lane) PATHS_4(lane + 4) PATHS_4(lane + 8) PATHS_4(lane + 12)

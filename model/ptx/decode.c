@@ -159,6 +159,9 @@ static int64_t symbol_row(struct decoder *d, const struct operand *o, int bits)
 
     if (s->kind == SYMBOL_FUNCTION)
         return decode_constant(d, bytes, CODE_WINDOW + 16 * (uint64_t)(s->body->index + 1));
+    /* PTX ISA, "Constants": WARP_SZ is the one predefined name. CUDA's warpSize becomes it. */
+    if (s->kind != SYMBOL_VARIABLE && bytes_equal(o->text, "WARP_SZ"))
+        return decode_constant(d, bytes, WARP);
     if (s->kind != SYMBOL_VARIABLE)
         return decode_refuse(d, "a name that is not declared");
     if (s->space == SPACE_LOCAL)
