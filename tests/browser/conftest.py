@@ -106,6 +106,10 @@ class Notebook:
         page.goto(url + "?reset", wait_until="domcontentloaded")
         page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60000)
         self.root = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+        # A command that comes before the kernel is there would ask which one to select.
+        page.wait_for_function("""() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session
+            ?.kernel?.connectionStatus === 'connected'""", timeout=60000)
+        page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.info")
 
     def cell(self, n):
         return self.root.locator(".jp-CodeCell").nth(n)
@@ -119,14 +123,10 @@ class Notebook:
             ".some(p => p.textContent.includes('*'))", timeout=timeout * 1000)
 
     def run_all(self, timeout=120):
-        """Run > Run All Cells. The page takes the command only once it knows its notebook."""
+        """Run > Run All Cells."""
         self.wait_idle()
-        self.page.wait_for_function("() => window.jupyterapp", timeout=30000)
-        for _ in range(20):
-            self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells') }")
-            self.page.wait_for_timeout(300)
-            if "[ ]" not in self.cell(0).locator(".jp-InputPrompt").inner_text():
-                break
+        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells') }")
+        self.page.wait_for_timeout(300)
         self.wait_idle(timeout)
 
     def button(self, command):
