@@ -485,6 +485,18 @@ static int decode_cvta(struct decoder *d)
     return take_source(d, 1, 64, &d->insn->a) && take_destination(d, 0, 64, &d->insn->d) ? 0 : -1;
 }
 
+/* slct.dtype.ctype d, a, b, c: of the first type only the size acts. */
+static int decode_slct(struct decoder *d)
+{
+    struct type type = d->opcode.count == 3 ? type_of(d->opcode.parts[1]) : (struct type){ 0 };
+
+    if (type.bits == 32)
+        d->opcode.parts[1] = bytes_of("b32");
+    else if (type.bits == 64)
+        d->opcode.parts[1] = bytes_of("b64");
+    return decode_table(d);
+}
+
 /* ---- Predicates ----------------------------------------------------------------------------- */
 
 static const char *const COMPARISONS[] = { "eq",  "ne",  "lt",  "le",  "gt",  "ge",
@@ -736,23 +748,41 @@ static const struct {
     const char *name;
     decode_fn *decode;
 } FAMILIES[] = {
-    { "mov", decode_mov },           { "cvta", decode_cvta },
-    { "setp", decode_setp },         { "set", decode_set },
-    { "and", decode_logic },         { "or", decode_logic },
-    { "xor", decode_logic },         { "not", decode_logic },
-    { "lop3", decode_lop3 },         { "bfi", decode_bfi },
-    { "ld", decode_load },           { "ldu", decode_load },
-    { "st", decode_store },          { "atom", decode_atomic },
-    { "red", decode_atomic },        { "shfl", decode_shfl },
-    { "vote", decode_vote },         { "activemask", decode_activemask },
-    { "bar", decode_barrier },       { "barrier", decode_barrier },
-    { "membar", decode_nothing },    { "fence", decode_nothing },
-    { "prefetch", decode_nothing },  { "prefetchu", decode_nothing },
-    { "discard", decode_nothing },   { "nanosleep", decode_nothing },
-    { "pmevent", decode_nothing },   { "brkpt", decode_nothing },
-    { "isspacep", decode_isspacep }, { "bra", decode_branch },
-    { "call", decode_call },         { "ret", decode_end },
-    { "exit", decode_end },          { "trap", decode_trap },
+    { "mov", decode_mov },
+    { "slct", decode_slct },
+    { "cvta", decode_cvta },
+    { "setp", decode_setp },
+    { "set", decode_set },
+    { "and", decode_logic },
+    { "or", decode_logic },
+    { "xor", decode_logic },
+    { "not", decode_logic },
+    { "lop3", decode_lop3 },
+    { "bfi", decode_bfi },
+    { "ld", decode_load },
+    { "ldu", decode_load },
+    { "st", decode_store },
+    { "atom", decode_atomic },
+    { "red", decode_atomic },
+    { "shfl", decode_shfl },
+    { "vote", decode_vote },
+    { "activemask", decode_activemask },
+    { "bar", decode_barrier },
+    { "barrier", decode_barrier },
+    { "membar", decode_nothing },
+    { "fence", decode_nothing },
+    { "prefetch", decode_nothing },
+    { "prefetchu", decode_nothing },
+    { "discard", decode_nothing },
+    { "nanosleep", decode_nothing },
+    { "pmevent", decode_nothing },
+    { "brkpt", decode_nothing },
+    { "isspacep", decode_isspacep },
+    { "bra", decode_branch },
+    { "call", decode_call },
+    { "ret", decode_end },
+    { "exit", decode_end },
+    { "trap", decode_trap },
 };
 
 static int decode_guard(struct decoder *d)
