@@ -13,6 +13,8 @@
 enum {
     MOST_ROWS = 40,
     MOST_COLUMNS = 24,
+    MOST_GROUPS = 64,
+    MOST_CELLS = 4096, /* of a map; a larger one shows each group of equal rows once */
     MOST_CURVES = 8,
     CURVES_NOT_MAP = 3, /* a key with so few values is drawn as curves, not as a map */
     BEST_ROWS = 10,
@@ -116,49 +118,77 @@ size_t sweep_level_end(const struct sweep_view *v, size_t point)
 
 /* ---- tables ---- */
 
-static bool is_same_column(const struct sweep_view *v, size_t rows, size_t columns, size_t a,
-                           size_t b)
+/* Neighbouring values of one of two keys that have the same value at every value of the other. */
+struct groups {
+    size_t start[MOST_GROUPS + 1]; /* start[count] ends the last one */
+    size_t count;
+    bool is_cut; /* there were more */
+};
+
+static bool is_same_slice(const struct sweep_view *v, size_t k, size_t a, size_t b)
 {
-    for (size_t r = 0; r < rows; r++)
-        if (v->values[r * columns + a] != v->values[r * columns + b])
+    size_t columns = v->sweep->keys[1].arg->count, n = v->sweep->keys[1 - k].arg->count;
+    size_t step = k == 0 ? columns : 1, across = k == 0 ? 1 : columns;
+
+    for (size_t i = 0; i < n; i++)
+        if (v->values[a * step + i * across] != v->values[b * step + i * across])
             return false;
     return true;
+}
+
+static void find_groups(const struct sweep_view *v, size_t k, size_t most, struct groups *out)
+{
+    const struct sweep_key *key = &v->sweep->keys[k];
+
+    *out = (struct groups){ .count = 0 };
+    for (size_t i = 0; i < key->arg->count; i++) {
+        if (i && key->is_number && is_same_slice(v, k, i - 1, i))
+            continue;
+        out->start[out->count] = i;
+        out->is_cut = out->count == most;
+        if (out->is_cut)
+            return;
+        out->count++;
+    }
+    out->start[out->count] = key->arg->count;
+}
+
+/* "16..40", "" behind it; of key k, whose neighbouring points are `step` apart. */
+static const char *group_text(const struct sweep_view *v, const struct groups *groups, size_t g,
+                              size_t k)
+{
+    size_t step = k == 0 ? v->sweep->keys[1].arg->count : 1;
+
+    return sweep_span_text(v, groups->start[g] * step, (groups->start[g + 1] - 1) * step, k);
 }
 
 void sweep_add_matrix(const struct sweep_view *v)
 {
     const struct sweep_key *keys = v->sweep->keys;
-    size_t rows = keys[0].arg->count, columns = keys[1].arg->count, count = 0;
-    size_t shown_rows = rows < MOST_ROWS ? rows : MOST_ROWS, starts[MOST_COLUMNS + 1];
     struct view_column heads[MOST_COLUMNS + 1];
     struct view_table *table;
-    size_t best = sweep_best(v);
+    struct groups down, right;
+    size_t best = sweep_best(v), columns = keys[1].arg->count;
 
-    for (size_t c = 0; c < columns; c++)
-        if ((c == 0 || !keys[1].is_number || !is_same_column(v, rows, columns, c, c - 1)) &&
-            count <= MOST_COLUMNS)
-            starts[count++] = c;
-    if (count > MOST_COLUMNS)
-        count = MOST_COLUMNS;
-    else
-        starts[count] = columns;
+    find_groups(v, 0, MOST_ROWS, &down);
+    find_groups(v, 1, MOST_COLUMNS, &right);
     heads[0] = (struct view_column){
         result_text(v->result, "%s \\ %s, %%", keys[0].param->name, keys[1].param->name), VIEW_LEFT
     };
-    for (size_t c = 0; c < count; c++)
-        heads[c + 1] =
-            (struct view_column){ sweep_span_text(v, starts[c], starts[c + 1] - 1, 1), VIEW_RIGHT };
-    table = view_add_table(v->result, heads, count + 1, shown_rows);
-    for (size_t r = 0; r < shown_rows; r++) {
-        view_cell(table, r, 0, result_text(v->result, "%s", label(v, r * columns, 0)));
-        for (size_t c = 0; c < count; c++)
-            view_cell(table, r, c + 1,
-                      result_text(v->result, "%.3g", 100 * v->values[r * columns + starts[c]]));
-        if (best / columns == r)
+    for (size_t c = 0; c < right.count; c++)
+        heads[c + 1] = (struct view_column){ group_text(v, &right, c, 1), VIEW_RIGHT };
+    table = view_add_table(v->result, heads, right.count + 1, down.count);
+    for (size_t r = 0; r < down.count; r++) {
+        const double *row = &v->values[down.start[r] * columns];
+
+        view_cell(table, r, 0, group_text(v, &down, r, 0));
+        for (size_t c = 0; c < right.count; c++)
+            view_cell(table, r, c + 1, result_text(v->result, "%.3g", 100 * row[right.start[c]]));
+        if (best / columns >= down.start[r] && best / columns < down.start[r + 1])
             view_mark(table, r);
     }
     v->result->view.closing =
-        shown_rows < rows || starts[count] < columns
+        down.is_cut || right.is_cut
             ? result_text(v->result, "A part of the map; the sweep field has all %zu points.",
                           v->sweep->points)
             : result_text(v->result, "Next: %s shows the best point.", call_text_at(v, best));
@@ -257,12 +287,35 @@ static const char **key_names(const struct sweep_view *v, size_t k)
     return names;
 }
 
+/* A map of what differs: each group of equal rows and columns once. */
+static void add_merged_map(const struct sweep_view *v, struct figure *figure)
+{
+    size_t columns = v->sweep->keys[1].arg->count;
+    struct groups down, right;
+    const char *ys[MOST_GROUPS], *xs[MOST_GROUPS];
+    double *values;
+
+    find_groups(v, 0, MOST_GROUPS, &down);
+    find_groups(v, 1, MOST_GROUPS, &right);
+    values = arena_array(v->sweep->call->arena, down.count * right.count, sizeof(*values));
+    for (size_t r = 0; values && r < down.count; r++) {
+        ys[r] = group_text(v, &down, r, 0);
+        for (size_t c = 0; c < right.count; c++) {
+            xs[c] = group_text(v, &right, c, 1);
+            values[r * right.count + c] = v->values[down.start[r] * columns + right.start[c]];
+        }
+    }
+    if (values)
+        figure_add_heat(figure, NULL, key_axis(v, 1), key_axis(v, 0), value_axis(v), xs,
+                        right.count, ys, down.count, values);
+}
+
 /* The first key upwards, the second to the right. */
 static void add_map(const struct sweep_view *v, struct figure *figure)
 {
+    size_t best = sweep_best(v), columns = v->sweep->keys[1].arg->count;
     const char **ys = key_names(v, 0), **xs = key_names(v, 1);
     struct panel *panel;
-    size_t best = sweep_best(v), columns = v->sweep->keys[1].arg->count;
 
     if (!ys || !xs)
         return;
@@ -304,6 +357,8 @@ void sweep_add_figure(const struct sweep_view *v)
         keys[curve_key].arg->count <=
             (size_t)(keys[curve_key].is_number ? CURVES_NOT_MAP : MOST_CURVES))
         add_curves(v, figure, 1 - curve_key, (int)curve_key);
-    else
+    else if (v->sweep->points <= MOST_CELLS)
         add_map(v, figure);
+    else
+        add_merged_map(v, figure);
 }

@@ -45,8 +45,8 @@ int scheduler_policy_find(const char *name);
 enum {
     PATTERN_MAX_WARPS = 4096,
     PATTERN_MAX_SCHEDULERS = 64,
-    PATTERN_MAX_ISSUE = 1000000,
-    PATTERN_MAX_WAIT = 1000000,
+    PATTERN_MAX_ISSUE = 1000,
+    PATTERN_MAX_WAIT = 100000,
     PATTERN_MAX_CYCLES = 10000, /* of a timeline */
     PATTERN_ACTIVE_SET = 8,     /* of two-level */
 };

@@ -11,7 +11,7 @@
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 
-enum { MOST_POINTS = 100000 };
+enum { MOST_POINTS = SWEEP_MAX_POINTS };
 
 /* A device of the call, and the kernel as compiled for it. */
 struct target {

@@ -12,6 +12,7 @@ enum { MOST_ROWS = 40 };
 struct occupancy_sweep {
     struct sweep_view view;
     const struct occupancy_point *points;
+    json_t *limiters[1 << OCCUPANCY_LIMIT_COUNT]; /* one list for all points that have it */
 };
 
 /* Between two block sizes nothing holds; registers and bytes hold up to the next step. */
@@ -26,19 +27,21 @@ static const struct sweep_axis AXES[] = {
 
 /* ---- fields ---- */
 
-static json_t *point_json(const struct occupancy_sweep *s, size_t i)
+static json_t *point_json(struct occupancy_sweep *s, size_t i)
 {
     const struct occupancy *occ = &s->points[i].occ;
-    json_t *object = sweep_to_json(s->view.sweep, i);
+    json_t *object = sweep_to_json(s->view.sweep, i), **limiters = &s->limiters[occ->limiters];
 
+    if (!*limiters)
+        *limiters = occupancy_limiters_json(occ);
     json_object_set_new(object, "active_blocks", json_integer(occ->active_blocks));
     json_object_set_new(object, "active_warps", json_integer(occ->active_warps));
     json_object_set_new(object, "occupancy", json_real(occ->occupancy));
-    json_object_set_new(object, "limiters", occupancy_limiters_json(occ));
+    json_object_set(object, "limiters", *limiters);
     return object;
 }
 
-static int set_fields(const struct occupancy_sweep *s, struct err *err)
+static int set_fields(struct occupancy_sweep *s, struct err *err)
 {
     json_t *list = json_array(), *fields = s->view.result->fields;
     size_t n = s->view.sweep->points;
@@ -188,13 +191,17 @@ int occupancy_show_sweep(struct result *result, const struct sweep *sweep,
                                            .axes = AXES,
                                            .axis_count = COUNT(AXES) },
                                  .points = points };
+    int rc;
 
     if (!values)
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].occ.occupancy;
     s.view.title = title_text(&s);
-    if (set_fields(&s, err) < 0)
+    rc = set_fields(&s, err);
+    for (size_t i = 0; i < COUNT(s.limiters); i++)
+        json_decref(s.limiters[i]);
+    if (rc < 0)
         return -1;
     result->view.answer = answer_text(&s.view);
     result->view.origin = origin_text(&s, parameters);

@@ -492,7 +492,9 @@ static void add_figure(struct result *result, const struct occupancy_point *poin
                                "Three staircases of occupancy: over registers a thread, threads a "
                                "block and shared bytes a block. Asked for: %s.",
                                now),
-                   result_text(result, "%s\n  regs    %s\n  block   %s", result->view.closing,
+                   result_text(result, "%s\n  regs    %s\n  block   %s",
+                               point->occ.active_warps < point->occ.max_warps ? result->view.closing
+                                                                              : result->view.answer,
                                regs_text(result, point), block_text(result, point)));
 
     for (shape.regs = 8; shape.regs <= dev->registers_per_thread; shape.regs++)

@@ -13,6 +13,7 @@ enum {
     SHOWN_CYCLES = 72, /* of a text line of 83 columns */
     SHOWN_WARPS = 24,
     SHOWN_SCHEDULERS = 8,
+    FILL_STEPS = 1 << 17,
     CHART_CYCLES = 200,
     CHART_ROWS = 64,
 };
@@ -314,11 +315,11 @@ static int other_line(struct result *result, const struct call *call, const stru
     return 0;
 }
 
-static const char *fill_text(struct result *result, int warps, const char *unit,
+static const char *fill_text(struct result *result, int warps, int reach, const char *unit,
                              enum scheduler_policy policy)
 {
     if (!warps)
-        return result_text(result, "more than %d%s under %s", PATTERN_MAX_WARPS, unit,
+        return result_text(result, "more than %d%s under %s", reach, unit,
                            scheduler_policy_name(policy));
     return result_text(result, "%s%s under %s", count_text(result, warps), unit,
                        scheduler_policy_name(policy));
@@ -329,17 +330,18 @@ static int fill_line(struct result *result, const struct call *call, const struc
                      const char **text, int *most, struct err *err)
 {
     struct pattern greedy = s->pattern, other = s->pattern;
-    int first, second;
+    /* A round of all warps takes so many steps; the search goes on while that is soon done. */
+    int reach = (int)min_i64(PATTERN_MAX_WARPS, FILL_STEPS / s->pattern.issue), first, second;
 
     greedy.policy = POLICY_GTO;
     if (other.policy == POLICY_GTO)
         other.policy = POLICY_LRR;
-    if (scheduler_warps_to_fill(&greedy, PATTERN_MAX_WARPS, &first, call_stop(call), err) < 0 ||
-        scheduler_warps_to_fill(&other, PATTERN_MAX_WARPS, &second, call_stop(call), err) < 0)
+    if (scheduler_warps_to_fill(&greedy, reach, &first, call_stop(call), err) < 0 ||
+        scheduler_warps_to_fill(&other, reach, &second, call_stop(call), err) < 0)
         return -1;
     *most = first > second ? first : second;
-    *text = result_text(result, "%s, %s", fill_text(result, first, " warps", greedy.policy),
-                        fill_text(result, second, "", other.policy));
+    *text = result_text(result, "%s, %s", fill_text(result, first, reach, " warps", greedy.policy),
+                        fill_text(result, second, reach, "", other.policy));
     return 0;
 }
 

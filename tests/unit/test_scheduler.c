@@ -374,10 +374,10 @@ static void warps_to_fill_differ_by_policy(void **state)
         const char *policy;
         int issue, wait, schedulers, warps;
     } cases[] = {
-        { "gto", 2, 8, 1, 5 },       { "lrr", 2, 8, 1, 9 },       { "longest-ready", 2, 8, 1, 6 },
-        { "gto", 4, 12, 1, 4 },      { "lrr", 4, 12, 1, 13 },     { "gto", 2, 400, 1, 201 },
-        { "lrr", 2, 400, 1, 401 },   { "gto", 2, 8, 4, 20 },      { "gto", 1, 0, 1, 1 },
-        { "gto", 1, 1000000, 1, 0 }, { "gto", 1, 4095, 1, 4096 }, { "lrr", 1, 4, 1, 5 },
+        { "gto", 2, 8, 1, 5 },      { "lrr", 2, 8, 1, 9 },       { "longest-ready", 2, 8, 1, 6 },
+        { "gto", 4, 12, 1, 4 },     { "lrr", 4, 12, 1, 13 },     { "gto", 2, 400, 1, 201 },
+        { "lrr", 2, 400, 1, 401 },  { "gto", 2, 8, 4, 20 },      { "gto", 1, 0, 1, 1 },
+        { "gto", 1, 100000, 1, 0 }, { "gto", 1, 4095, 1, 4096 }, { "lrr", 1, 4, 1, 5 },
     };
     struct err err = { 0 };
     int warps;
@@ -403,11 +403,11 @@ static void limits_are_named(void **state)
         { { .warps = 0, .issue = 1, .schedulers = 1 }, "warps=0: 1 to 4096 warps" },
         { { .warps = 4097, .issue = 1, .schedulers = 1 }, "warps=4097: 1 to 4096 warps" },
         { { .warps = 1, .issue = 0, .schedulers = 1 },
-          "issue=0: 1 to 1000000 instructions before a wait" },
-        { { .warps = 1, .issue = 1, .wait = -1, .schedulers = 1 }, "wait=-1: 0 to 1000000 cycles" },
+          "issue=0: 1 to 1000 instructions before a wait" },
+        { { .warps = 1, .issue = 1, .wait = -1, .schedulers = 1 }, "wait=-1: 0 to 100000 cycles" },
         { { .warps = 1, .issue = 1, .schedulers = 0 }, "schedulers=0: 1 to 64 schedulers" },
         { { .warps = 1, .issue = 1, .schedulers = 1, .jitter = -1 },
-          "jitter=-1: 0 to 1000000 cycles" },
+          "jitter=-1: 0 to 100000 cycles" },
     };
     struct arena *arena = new_arena();
     struct timeline timeline;
