@@ -64,7 +64,7 @@ void identity_date(long long seconds, long nanoseconds, char out[IDENTITY_DATE])
 
     if (!gmtime_r(&at, &utc) || !strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &utc))
         memcpy(day, "1970-01-01T00:00:00", sizeof(day)); /* a year of five digits */
-    snprintf(out, IDENTITY_DATE, "%s.%06ldZ", day, nanoseconds / 1000 % 1000000);
+    snprintf(out, IDENTITY_DATE, "%s.%06uZ", day, (unsigned)(nanoseconds / 1000) % 1000000u);
 }
 
 void identity_header(struct identity *identity, const char *msg_type, struct buf *out)
