@@ -184,12 +184,14 @@ def test_a_result_is_an_execute_result_and_kept_in_the_history(client):
     assert reply["content"]["history"][0][1:] == [1, ["%score 2.5", "2.5"]]
 
 
-def test_a_table_is_display_data_with_plain_text(client):
+def test_a_table_and_its_figure_are_display_data_with_plain_text(client):
     _, outputs = client.execute("%occupancy regs=42")
-    shown = [c for kind, c in outputs if kind == "display_data"]
-    assert shown
-    for content in shown:
-        assert isinstance(content["data"]["text/plain"], str)
+    table, figure = [c for kind, c in outputs if kind == "display_data"]
+    assert set(table["data"]) == {"text/plain", "text/html", "application/vnd.warpbook.v1+json"}
+    assert set(figure["data"]) == {"text/plain", "image/svg+xml"}
+    for content in [table, figure]:
+        assert all(isinstance(text, str) for kind, text in content["data"].items()
+                   if not kind.endswith("json"))
         assert isinstance(content["metadata"], dict) and isinstance(content["transient"], dict)
 
 

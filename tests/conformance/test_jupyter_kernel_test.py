@@ -25,7 +25,7 @@ class TestKernel(jupyter_kernel_test.KernelTests):
     ]
     complete_code_samples = ["%occupancy regs=42", "n = 1000", "__global__ void k() {}"]
     incomplete_code_samples = ["__global__ void k(int *x) {", "%occupancy regs=[32,"]
-    invalid_code_samples = ["%occupancy regs=)"]
+    invalid_code_samples = ["}", "__global__ void k() { } }", ")"]
     code_page_something = "%occupancy?"
     code_generate_error = "%no_such_magic"
     code_execute_result = [
@@ -33,10 +33,11 @@ class TestKernel(jupyter_kernel_test.KernelTests):
         {"code": "%score 1 + 1", "result": "2"},
         {"code": "%score 6 / 4.0", "result": "1.5"},
     ]
+    # Samples of one display each: the suite wants the type in every one of a cell.
     code_display_data = [
-        {"code": "%occupancy", "mime": "text/html"},
-        {"code": "%occupancy", "mime": "image/svg+xml"},
-        {"code": "%occupancy regs=42", "mime": "application/vnd.warpbook.v1+json"},
+        {"code": "%devices", "mime": "text/plain"},
+        {"code": "%devices", "mime": "text/html"},
+        {"code": "%devices", "mime": "application/vnd.warpbook.v1+json"},
     ]
     code_history_pattern = "%score 1 ?*"
     supported_history_operations = ("tail", "range", "search")
