@@ -631,7 +631,12 @@ static int read_target(struct reader *r, const char **target, struct err *err)
                              "%s stands behind -> %s, which ends the line",
                              token_show(r->lexer, &end), token_show(r->lexer, &name));
     *target = arena_copy(r->lexer->arena, name.text.data, name.text.size);
-    return *target ? 0 : err_set(err, ERR_ResourceError, "out of memory");
+    if (!*target)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (expr_is_reserved(*target))
+        return lexer_fail_at(r->lexer, name.start, name.end, err, ERR_SyntaxError,
+                             "%s has its own meaning and cannot be set", *target);
+    return 0;
 }
 
 static int read_one(struct reader *r, const char **target, struct err *err)

@@ -246,17 +246,6 @@ static int assign_value(struct cell *cell, const char *name, struct source right
     return session_set(cell->session, name, &v, err);
 }
 
-static bool is_reserved(const char *name)
-{
-    static const char *const WORDS[] = { "true", "false", "True",    "False", "yes", "no",
-                                         "null", "None",  "nothing", "inf",   "nan", "warpSize" };
-
-    for (size_t i = 0; i < COUNT(WORDS); i++)
-        if (strcmp(WORDS[i], name) == 0)
-            return true;
-    return false;
-}
-
 static int read_assigned_name(struct lexer *lexer, char **name, struct token *equals,
                               struct err *err)
 {
@@ -280,7 +269,7 @@ static int read_assigned_name(struct lexer *lexer, char **name, struct token *eq
     *name = arena_copy(lexer->arena, t.text.data, t.text.size);
     if (!*name)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (is_reserved(*name) || strcmp(*name, "_") == 0)
+    if (expr_is_reserved(*name))
         return lexer_fail_at(lexer, t.start, t.end, err, ERR_SyntaxError,
                              "%s has its own meaning and cannot be set", *name);
     return 0;
@@ -438,6 +427,25 @@ static int run_segment(struct cell *cell, const struct segment *segment, struct 
     return 0;
 }
 
+/*
+ * A segment has memory of its own, so that a cell of a million lines needs no more than its longest
+ * one. What outlives it is in the session or in err.
+ */
+static int run_apart(struct cell *cell, const struct segment *segment, struct err *err)
+{
+    struct cell inner = *cell;
+    int rc;
+
+    inner.arena = arena_new(CELL_MEMORY_LIMIT);
+    if (!inner.arena)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    cell->session->cell = &inner;
+    rc = run_segment(&inner, segment, err);
+    cell->session->cell = cell;
+    arena_free(&inner.arena);
+    return rc;
+}
+
 /* A line that an error above kept from running: what it would have set is stale now. */
 static void forget_unrun(struct cell *cell, const struct segment *segment)
 {
@@ -478,7 +486,7 @@ int cell_run_lines(struct cell *cell, struct source source, struct err *err)
             return -1;
         if (!found)
             return 0;
-        rc = run_segment(cell, &segment, err);
+        rc = run_apart(cell, &segment, err);
     }
     while (segmenter_next(&segmenter, &segment, &found, NULL) == 0 && found)
         forget_unrun(cell, &segment);
@@ -534,7 +542,7 @@ int cell_run_graded(struct cell *cell, struct source source, struct err *err)
             return -1;
         if (!found)
             return 0;
-        if (run_segment(cell, &segment, err) < 0 && note_failed_line(cell, &segment, err) < 0)
+        if (run_apart(cell, &segment, err) < 0 && note_failed_line(cell, &segment, err) < 0)
             return -1;
     }
 }
@@ -608,6 +616,9 @@ int session_run_cell(struct session *session, struct bytes code, const struct ce
                          .arena = arena_new(CELL_MEMORY_LIMIT) };
     int rc = -1;
 
+    /* A byte order mark, as editors on Windows leave it, is no text. */
+    if (code.size >= 3 && memcmp(code.data, "\xEF\xBB\xBF", 3) == 0)
+        cell.code = code = (struct bytes){ code.data + 3, code.size - 3 };
     if (report)
         *report = (struct error_report){ 0 };
     begin_run(session);

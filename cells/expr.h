@@ -37,6 +37,7 @@ struct expr {
     const char *text;
     struct expr **kids;
     size_t count;
+    int depth;         /* of the tree below: it is walked by recursion */
     size_t start, end; /* offsets in the source */
 };
 
@@ -51,6 +52,9 @@ struct scope {
 
 /* Reads one expression, ranges included, and stops at what cannot continue it. */
 int expr_parse(struct lexer *lexer, struct expr **out, struct err *err) MUST_CHECK;
+
+/* true, null, inf, warpSize, _ ...: names that cannot be set. */
+bool expr_is_reserved(const char *name);
 
 /* The value, in scope's arena; borrows from the session and from results. */
 int expr_eval(struct scope *scope, const struct expr *expr, struct value *out,

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_DEPTH = 200 };
+enum { MAX_DEPTH = 200, MAX_TREE = 1000 };
 
 struct parser {
     struct lexer *lexer;
@@ -39,19 +39,14 @@ static int strength_of(const struct token *t)
     return 0;
 }
 
-static struct expr *new_expr(struct parser *p, enum expr_kind kind, size_t kids, struct err *err)
+static struct expr *new_expr(struct parser *p, enum expr_kind kind, struct err *err)
 {
     struct expr *e = arena_alloc(p->lexer->arena, sizeof(*e));
 
-    if (e) {
+    if (e)
         e->kind = kind;
-        e->kids = arena_array(p->lexer->arena, kids, sizeof(struct expr *));
-    }
-    if (!e || !e->kids) {
+    else
         err_set(err, ERR_ResourceError, "the expression does not fit in the cell's memory");
-        return NULL;
-    }
-    e->count = kids;
     return e;
 }
 
@@ -74,7 +69,11 @@ static int add_kid(struct parser *p, struct expr *e, struct expr *kid, struct er
         e->kids = grown;
     }
     e->kids[e->count++] = kid;
-    return 0;
+    e->depth = e->depth > kid->depth ? e->depth : kid->depth + 1;
+    if (e->depth <= MAX_TREE)
+        return 0;
+    return lexer_fail_at(p->lexer, kid->start, kid->start + 1, err, ERR_SyntaxError,
+                         "an expression has at most %d terms and levels", MAX_TREE);
 }
 
 static int enter(struct parser *p, struct err *err)
@@ -133,7 +132,7 @@ static int parse_group(struct parser *p, const struct token *open, struct expr *
                        struct err *err)
 {
     int close = open->op == '(' ? ')' : '}';
-    struct expr *e = new_expr(p, EXPR_DIM, 0, err);
+    struct expr *e = new_expr(p, EXPR_DIM, err);
 
     if (!e || parse_items(p, e, close, open->start, err) < 0)
         return -1;
@@ -157,7 +156,7 @@ static int parse_group(struct parser *p, const struct token *open, struct expr *
 static int parse_list(struct parser *p, const struct token *open, struct expr **out,
                       struct err *err)
 {
-    struct expr *e = new_expr(p, EXPR_LIST, 0, err);
+    struct expr *e = new_expr(p, EXPR_LIST, err);
 
     if (!e || parse_items(p, e, ']', open->start, err) < 0)
         return -1;
@@ -184,6 +183,14 @@ static const struct {
     { "warpSize", { .type = VALUE_INT, .i = WARP } },
 };
 
+bool expr_is_reserved(const char *name)
+{
+    for (size_t i = 0; i < COUNT(CONSTANTS); i++)
+        if (strcmp(CONSTANTS[i].text, name) == 0)
+            return true;
+    return strcmp(name, "_") == 0;
+}
+
 static int parse_word(struct parser *p, const struct token *t, struct expr **out, struct err *err)
 {
     struct expr *e;
@@ -191,7 +198,7 @@ static int parse_word(struct parser *p, const struct token *t, struct expr **out
 
     for (size_t i = 0; i < COUNT(CONSTANTS); i++)
         if (bytes_equal(t->text, CONSTANTS[i].text)) {
-            e = new_expr(p, EXPR_VALUE, 0, err);
+            e = new_expr(p, EXPR_VALUE, err);
             if (!e)
                 return -1;
             e->value = CONSTANTS[i].value;
@@ -200,7 +207,7 @@ static int parse_word(struct parser *p, const struct token *t, struct expr **out
         }
     if (lexer_peek(p->lexer, &ahead, err) < 0)
         return -1;
-    e = new_expr(p, EXPR_NAME, 0, err);
+    e = new_expr(p, EXPR_NAME, err);
     if (!e)
         return -1;
     e->text = arena_copy(p->lexer->arena, t->text.data, t->text.size);
@@ -218,7 +225,7 @@ static int parse_word(struct parser *p, const struct token *t, struct expr **out
 static int parse_literal(struct parser *p, const struct token *t, struct expr **out,
                          struct err *err)
 {
-    struct expr *e = new_expr(p, EXPR_VALUE, 0, err);
+    struct expr *e = new_expr(p, EXPR_VALUE, err);
 
     if (!e)
         return -1;
@@ -265,7 +272,7 @@ static int parse_primary(struct parser *p, struct expr **out, struct err *err)
 
 static int parse_field(struct parser *p, struct expr **left, struct err *err)
 {
-    struct expr *e = new_expr(p, EXPR_FIELD, 1, err);
+    struct expr *e = new_expr(p, EXPR_FIELD, err);
     struct token name, ahead;
 
     if (!e || lexer_next(p->lexer, &name, err) < 0)
@@ -273,14 +280,15 @@ static int parse_field(struct parser *p, struct expr **left, struct err *err)
     if (name.kind != TOKEN_WORD)
         return lexer_fail_at(p->lexer, name.start, name.end, err, ERR_SyntaxError,
                              "a field's name is missing after the point");
-    e->kids[0] = *left;
+    if (add_kid(p, e, *left, err) < 0)
+        return -1;
     e->text = arena_copy(p->lexer->arena, name.text.data, name.text.size);
     if (!e->text)
         return err_set(err, ERR_ResourceError, "out of memory");
     if (lexer_peek(p->lexer, &ahead, err) < 0)
         return -1;
     if (ahead.kind == TOKEN_OP && ahead.op == '(' && !ahead.blank_before) {
-        struct expr *method = new_expr(p, EXPR_METHOD, 0, err);
+        struct expr *method = new_expr(p, EXPR_METHOD, err);
 
         if (!method || lexer_next(p->lexer, &ahead, err) < 0 ||
             add_kid(p, method, *left, err) < 0 || parse_items(p, method, ')', ahead.start, err) < 0)
@@ -296,7 +304,7 @@ static int parse_field(struct parser *p, struct expr **left, struct err *err)
 
 static int parse_index(struct parser *p, struct expr **left, size_t opened, struct err *err)
 {
-    struct expr *e = new_expr(p, EXPR_INDEX, 0, err);
+    struct expr *e = new_expr(p, EXPR_INDEX, err);
 
     if (!e || add_kid(p, e, *left, err) < 0 || parse_items(p, e, ']', opened, err) < 0)
         return -1;
@@ -315,14 +323,11 @@ static int parse_postfix(struct parser *p, struct expr **out, struct err *err)
 
     if (parse_primary(p, out, err) < 0)
         return -1;
-    for (int links = 0;; links++) {
+    for (;;) {
         if (lexer_peek(p->lexer, &t, err) < 0)
             return -1;
         if (t.kind != TOKEN_OP || t.blank_before || (t.op != '.' && t.op != '['))
             return 0;
-        if (links == MAX_DEPTH)
-            return lexer_fail_at(p->lexer, t.start, t.end, err, ERR_SyntaxError,
-                                 "at most %d fields and indices follow each other", MAX_DEPTH);
         if (lexer_next(p->lexer, &t, err) < 0 ||
             (t.op == '.' ? parse_field(p, out, err) : parse_index(p, out, t.start, err)) < 0)
             return -1;
@@ -332,7 +337,7 @@ static int parse_postfix(struct parser *p, struct expr **out, struct err *err)
 static int parse_unary(struct parser *p, struct expr **out, struct err *err)
 {
     struct token t;
-    struct expr *e;
+    struct expr *e, *operand;
 
     if (lexer_peek(p->lexer, &t, err) < 0)
         return -1;
@@ -340,8 +345,8 @@ static int parse_unary(struct parser *p, struct expr **out, struct err *err)
         return parse_postfix(p, out, err);
     if (enter(p, err) < 0 || lexer_next(p->lexer, &t, err) < 0)
         return -1;
-    e = new_expr(p, EXPR_UNARY, 1, err);
-    if (!e || parse_unary(p, &e->kids[0], err) < 0)
+    e = new_expr(p, EXPR_UNARY, err);
+    if (!e || parse_unary(p, &operand, err) < 0 || add_kid(p, e, operand, err) < 0)
         return -1;
     p->depth--;
     e->op = t.op;
@@ -356,7 +361,7 @@ static int fold_binary(struct parser *p, const struct token *op, struct expr *ri
 {
     bool is_compare =
         strength_of(op) == STRENGTH_COMPARE || strength_of(op) == STRENGTH_COMPARE_EQUAL;
-    struct expr *e = new_expr(p, is_compare ? EXPR_COMPARE : EXPR_BINARY, 0, err);
+    struct expr *e = new_expr(p, is_compare ? EXPR_COMPARE : EXPR_BINARY, err);
 
     if (!e || add_kid(p, e, *left, err) < 0 || add_kid(p, e, right, err) < 0)
         return -1;
@@ -392,19 +397,19 @@ static int parse_tolerance(struct parser *p, struct expr *compare, struct err *e
 static int parse_sum_of_negative(struct parser *p, struct expr **left, struct err *err)
 {
     struct token op;
-    struct expr *e, *right;
+    struct expr *e, *operand;
 
     if (lexer_next(p->lexer, &op, err) < 0)
         return -1;
-    e = new_expr(p, EXPR_UNARY, 1, err);
-    if (!e || parse_binary(p, STRENGTH_SUM + 1, &e->kids[0], err) < 0)
+    e = new_expr(p, EXPR_UNARY, err);
+    if (!e || parse_binary(p, STRENGTH_SUM + 1, &operand, err) < 0 ||
+        add_kid(p, e, operand, err) < 0)
         return -1;
     e->op = '-';
     e->start = op.start + 1;
     e->end = p->lexer->last_end;
-    right = e;
     op.op = '+';
-    return fold_binary(p, &op, right, left, err);
+    return fold_binary(p, &op, e, left, err);
 }
 
 static int parse_operand(struct parser *p, int strength, struct expr **right, struct err *err)
@@ -424,9 +429,9 @@ static int parse_binary(struct parser *p, int least, struct expr **out, struct e
     struct expr *right;
     int strength;
 
-    if (enter(p, err) < 0 || parse_unary(p, out, err) < 0)
+    if (parse_unary(p, out, err) < 0)
         return -1;
-    for (int terms = 0;; terms++) {
+    for (;;) {
         if (lexer_peek(p->lexer, &t, err) < 0)
             return -1;
         if (t.kind == TOKEN_OP && t.op == OP_TOLERANCE && !p->in_comparison &&
@@ -438,23 +443,18 @@ static int parse_binary(struct parser *p, int least, struct expr **out, struct e
         strength = strength_of(&t);
         if (!strength || strength < least)
             break;
-        /* The tree of a long sum leans to the left and is walked by recursion too. */
-        if (terms >= MAX_DEPTH * 5)
-            return lexer_fail_at(p->lexer, t.start, t.end, err, ERR_SyntaxError,
-                                 "an expression has at most %d terms", MAX_DEPTH * 5);
         if (lexer_next(p->lexer, &t, err) < 0 || parse_operand(p, strength, &right, err) < 0 ||
             fold_binary(p, &t, right, out, err) < 0)
             return -1;
         if ((*out)->kind == EXPR_COMPARE && parse_tolerance(p, *out, err) < 0)
             return -1;
     }
-    p->depth--;
     return 0;
 }
 
 static int parse_ternary(struct parser *p, struct expr **out, struct err *err)
 {
-    struct expr *e;
+    struct expr *e, *yes, *no;
     struct token t;
     bool is_choice;
 
@@ -463,14 +463,12 @@ static int parse_ternary(struct parser *p, struct expr **out, struct err *err)
     if (lexer_peek(p->lexer, &t, err) < 0 || lexer_take_op(p->lexer, '?', &is_choice, err) < 0)
         return -1;
     if (is_choice) {
-        e = new_expr(p, EXPR_CHOOSE, 3, err);
-        if (!e)
+        e = new_expr(p, EXPR_CHOOSE, err);
+        if (!e || add_kid(p, e, *out, err) < 0 || parse_ternary(p, &yes, err) < 0 ||
+            add_kid(p, e, yes, err) < 0 || expect(p, ':', t.start, err) < 0 ||
+            parse_ternary(p, &no, err) < 0 || add_kid(p, e, no, err) < 0)
             return -1;
-        e->kids[0] = *out;
         e->start = (*out)->start;
-        if (parse_ternary(p, &e->kids[1], err) < 0 || expect(p, ':', t.start, err) < 0 ||
-            parse_ternary(p, &e->kids[2], err) < 0)
-            return -1;
         e->end = p->lexer->last_end;
         *out = e;
     }
@@ -488,7 +486,7 @@ static int parse_range(struct parser *p, struct expr **out, struct err *err)
         return -1;
     if (!is_range)
         return 0;
-    e = new_expr(p, EXPR_RANGE, 0, err);
+    e = new_expr(p, EXPR_RANGE, err);
     if (!e || add_kid(p, e, *out, err) < 0 || parse_binary(p, STRENGTH_SUM, &part, err) < 0 ||
         add_kid(p, e, part, err) < 0 || lexer_take_op(p->lexer, ':', &has_step, err) < 0)
         return -1;

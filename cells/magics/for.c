@@ -31,7 +31,12 @@ static int read_head(struct call *call, const char **name, struct value *list, s
         return expr_fail(&scope, expr, err, ERR_UsageError,
                          "%%%%for needs a list or range, not a %s", value_type_name(list->type));
     *name = arena_copy(call->arena, var.text.data, var.text.size);
-    return *name ? 0 : err_set(err, ERR_ResourceError, "out of memory");
+    if (!*name)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (expr_is_reserved(*name))
+        return lexer_fail_at(&lexer, var.start, var.end, err, ERR_SyntaxError,
+                             "%s has its own meaning and cannot be set", *name);
+    return 0;
 }
 
 static int run_passes(struct call *call, const char *name, const struct value *list,
@@ -55,7 +60,7 @@ static int run_passes(struct call *call, const char *name, const struct value *l
 static int run(struct call *call, struct err *err)
 {
     struct value list, borrowed;
-    const char *name;
+    const char *name = NULL;
     int rc;
 
     if (read_head(call, &name, &borrowed, err) < 0)

@@ -3,6 +3,7 @@
  * variable: a number when it reads as one, else a text.
  */
 #include "cells/cell.h"
+#include "cells/expr.h"
 #include "cells/magics.h"
 
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static int run(struct call *call, struct err *err)
     if (!is_name_start(*name) ||
         name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU"
                           "VWXYZ0123456789_")] ||
-        strlen(name) > 60)
+        strlen(name) > 60 || expr_is_reserved(name))
         return call_fail(call, "name", err, ERR_UsageError, "%.60s is no name for a variable",
                          name);
     if (ask(call, prompt ? prompt : "", &reply, err) < 0)

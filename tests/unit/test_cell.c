@@ -181,6 +181,17 @@ static void hostile_cells_end_in_an_error_and_lose_nothing(void **state)
     assert_int_equal(harness_run_bytes(h, cell, big / 8 * 8), 0);
     clock_gettime(CLOCK_MONOTONIC, &end);
     assert_true(end.tv_sec - start.tv_sec < 60);
+    /* A tree that leans to the left is as deep as it is long. */
+    memset(cell, '(', 157);
+    memcpy(cell, "%print ", 7);
+    cell[157] = '1';
+    for (size_t level = 0, at = 158; level < 150; level++) {
+        for (size_t i = 0; i < 400; i++, at += 2)
+            memcpy(cell + at, "+1", 2);
+        cell[at++] = ')';
+        cell[at] = '\0';
+    }
+    assert_fails(h, cell, "SyntaxError", "at most 1000 terms and levels");
     free(cell);
     assert_prints(h, "%print kept", "42\n");
 }
