@@ -19,7 +19,7 @@ struct bytes expr_source(const struct scope *scope, const struct expr *expr)
     return (struct bytes){ scope->lexer->source.text.data + expr->start, expr->end - expr->start };
 }
 
-static const char *show(const struct scope *scope, const struct expr *expr)
+const char *expr_show(const struct scope *scope, const struct expr *expr)
 {
     return text_show(scope->arena, expr_source(scope, expr), 48);
 }
@@ -35,58 +35,34 @@ int expr_fail(const struct scope *scope, const struct expr *expr, struct err *er
     return lexer_mark(scope->lexer, expr->start, expr->end, err);
 }
 
-static struct value int_value(int64_t i)
-{
-    return (struct value){ .type = VALUE_INT, .i = i };
-}
-
-static struct value float_value(double f)
-{
-    return (struct value){ .type = VALUE_FLOAT, .f = f };
-}
-
-static struct value bool_value(bool b)
-{
-    return (struct value){ .type = VALUE_BOOL, .b = b };
-}
-
-static void note_nan(struct scope *scope, const struct value *v)
-{
-    if (v->type == VALUE_FLOAT && isnan(v->f))
-        scope->saw_nan = true;
-    if (v->type == VALUE_LIST)
-        for (size_t i = 0; i < v->list.count && !scope->saw_nan; i++)
-            note_nan(scope, &v->list.items[i]);
-}
-
 /* What stands where a number should: null has its own reason. */
 static int not_a_number(struct scope *scope, const struct expr *expr, const struct value *v,
                         struct err *err)
 {
     if (v->type == VALUE_NULL) {
         expr_fail(scope, expr, err, ERR_UsageError, "%s is null: this device cannot count it",
-                  show(scope, expr));
+                  expr_show(scope, expr));
         return err_next(err, "use device=model");
     }
-    expr_fail(scope, expr, err, ERR_UsageError, "%s is a %s, not a number", show(scope, expr),
+    expr_fail(scope, expr, err, ERR_UsageError, "%s is a %s, not a number", expr_show(scope, expr),
               value_type_name(v->type));
     if (v->type == VALUE_RESULT || v->type == VALUE_JSON)
-        err_next(err, "name one of its fields; %%print %s shows them", show(scope, expr));
+        err_next(err, "name one of its fields; %%print %s shows them", expr_show(scope, expr));
     if (v->type == VALUE_LIST)
         err_next(err, "pick one with [i], or take sum min max mean count of it");
     return -1;
 }
 
-static int need_number(struct scope *scope, const struct expr *expr, const struct value *v,
-                       struct err *err)
+int expr_need_number(struct scope *scope, const struct expr *expr, const struct value *v,
+                     struct err *err)
 {
     double f;
 
     return value_as_float(v, &f) ? 0 : not_a_number(scope, expr, v, err);
 }
 
-static int need_int(struct scope *scope, const struct expr *expr, const struct value *v,
-                    int64_t *out, struct err *err)
+int expr_need_int(struct scope *scope, const struct expr *expr, const struct value *v, int64_t *out,
+                  struct err *err)
 {
     if (v->type == VALUE_INT || v->type == VALUE_BOOL) {
         *out = v->type == VALUE_INT ? v->i : v->b;
@@ -94,7 +70,7 @@ static int need_int(struct scope *scope, const struct expr *expr, const struct v
     }
     if (v->type == VALUE_FLOAT)
         return expr_fail(scope, expr, err, ERR_UsageError, "%s is %g: an integer is needed here",
-                         show(scope, expr), v->f);
+                         expr_show(scope, expr), v->f);
     return not_a_number(scope, expr, v, err);
 }
 
@@ -208,9 +184,9 @@ static int unknown_field(struct scope *scope, const struct expr *expr, json_t *o
     }
     if (near.best)
         err_set(err, ERR_NameError, "%s has no field %.60s; %s is the nearest",
-                show(scope, expr->kids[0]), expr->text, near.best);
+                expr_show(scope, expr->kids[0]), expr->text, near.best);
     else
-        err_set(err, ERR_NameError, "%s has no field %.60s", show(scope, expr->kids[0]),
+        err_set(err, ERR_NameError, "%s has no field %.60s", expr_show(scope, expr->kids[0]),
                 expr->text);
     lexer_mark(scope->lexer, expr->end - strlen(expr->text), expr->end, err);
     return err_next(err, "its fields: %s", list);
@@ -231,7 +207,7 @@ static int field_of_list(struct scope *scope, const struct expr *expr, const str
         if (!object)
             return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
                              "%s is a list of plain values: they have no field %.60s",
-                             show(scope, expr->kids[0]), expr->text);
+                             expr_show(scope, expr->kids[0]), expr->text);
         if (!field)
             return unknown_field(scope, expr, object, err);
         if (value_from_json(scope->arena, field, &items[i], err) < 0)
@@ -252,7 +228,7 @@ static int eval_field(struct scope *scope, const struct expr *expr, struct value
     if (owner.type == VALUE_LIST)
         return field_of_list(scope, expr, &owner, out, err);
     if (owner.type == VALUE_DIM && strlen(expr->text) == 1 && strchr("xyz", expr->text[0])) {
-        *out = int_value(expr->text[0] == 'x'   ? owner.dim.x
+        *out = value_int(expr->text[0] == 'x'   ? owner.dim.x
                          : expr->text[0] == 'y' ? owner.dim.y
                                                 : owner.dim.z);
         return 0;
@@ -260,7 +236,7 @@ static int eval_field(struct scope *scope, const struct expr *expr, struct value
     object = object_of(&owner);
     if (!object)
         return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
-                         "%s is a %s, which has no fields", show(scope, expr->kids[0]),
+                         "%s is a %s, which has no fields", expr_show(scope, expr->kids[0]),
                          value_type_name(owner.type));
     field = json_object_get(object, expr->text);
     if (!field)
@@ -288,7 +264,7 @@ static int element_by_name(struct scope *scope, const struct expr *expr, const s
             nearest_try(&near, is);
     }
     expr_fail(scope, expr->kids[1], err, ERR_NameError, "no element of %s is named \"%.80s\"",
-              show(scope, expr->kids[0]), name);
+              expr_show(scope, expr->kids[0]), name);
     return near.best ? err_next(err, "\"%s\" is the nearest", near.best) : -1;
 }
 
@@ -299,12 +275,13 @@ static int element_at(struct scope *scope, const struct expr *expr, const struct
 
     if (index->type == VALUE_STRING)
         return element_by_name(scope, expr, list, index->text, out, err);
-    if (need_int(scope, expr->kids[1], index, &i, err) < 0)
+    if (expr_need_int(scope, expr->kids[1], index, &i, err) < 0)
         return -1;
     if (i < 0 || (size_t)i >= list->list.count)
         return expr_fail(scope, expr->kids[1], err, ERR_ValueError,
-                         "%s[%lld]: %s has %zu elements, 0 to %lld", show(scope, expr->kids[0]),
-                         (long long)i, show(scope, expr->kids[0]), list->list.count,
+                         "%s[%lld]: %s has %zu elements, 0 to %lld",
+                         expr_show(scope, expr->kids[0]), (long long)i,
+                         expr_show(scope, expr->kids[0]), list->list.count,
                          (long long)list->list.count - 1);
     *out = list->list.items[i];
     return 0;
@@ -320,7 +297,7 @@ static int eval_index(struct scope *scope, const struct expr *expr, struct value
         return -1;
     if (owner.type != VALUE_LIST)
         return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
-                         "%s is a %s: only lists have elements", show(scope, expr->kids[0]),
+                         "%s is a %s: only lists have elements", expr_show(scope, expr->kids[0]),
                          value_type_name(owner.type));
     if (index.type != VALUE_LIST)
         return element_at(scope, expr, &owner, &index, out, err);
@@ -348,15 +325,15 @@ static int eval_method(struct scope *scope, const struct expr *expr, struct valu
     lines = object_of(&owner) ? json_object_get(object_of(&owner), "lines") : NULL;
     if (strcmp(expr->text, "line") != 0 || expr->count != 2 || !json_is_array(lines))
         return expr_fail(scope, expr, err, ERR_NameError, "%s has no function %.40s",
-                         show(scope, expr->kids[0]), expr->text);
+                         expr_show(scope, expr->kids[0]), expr->text);
     if (expr_eval(scope, expr->kids[1], &number, err) < 0 ||
-        need_int(scope, expr->kids[1], &number, &wanted, err) < 0)
+        expr_need_int(scope, expr->kids[1], &number, &wanted, err) < 0)
         return -1;
     json_array_foreach(lines, i, line) if (json_integer_value(json_object_get(line, "line")) ==
                                            wanted) return value_from_json(scope->arena, line, out,
                                                                           err);
     return expr_fail(scope, expr->kids[1], err, ERR_ValueError,
-                     "no instruction of %s is on line %lld", show(scope, expr->kids[0]),
+                     "no instruction of %s is on line %lld", expr_show(scope, expr->kids[0]),
                      (long long)wanted);
 }
 
@@ -365,7 +342,7 @@ static int eval_method(struct scope *scope, const struct expr *expr, struct valu
 static int overflow(struct scope *scope, const struct expr *expr, struct err *err)
 {
     return expr_fail(scope, expr, err, ERR_ValueError,
-                     "%s overflows a 64-bit integer (-2^63 to 2^63 - 1)", show(scope, expr));
+                     "%s overflows a 64-bit integer (-2^63 to 2^63 - 1)", expr_show(scope, expr));
 }
 
 static int eval_unary(struct scope *scope, const struct expr *expr, struct value *out,
@@ -380,18 +357,18 @@ static int eval_unary(struct scope *scope, const struct expr *expr, struct value
     if (expr->op == '!') {
         if (expr_truth(scope, expr->kids[0], &v, &b, err) < 0)
             return -1;
-        *out = bool_value(!b);
+        *out = value_bool(!b);
         return 0;
     }
     if (v.type == VALUE_FLOAT && expr->op != '~') {
-        *out = float_value(expr->op == '-' ? -v.f : v.f);
+        *out = value_float(expr->op == '-' ? -v.f : v.f);
         return 0;
     }
-    if (need_int(scope, expr->kids[0], &v, &i, err) < 0)
+    if (expr_need_int(scope, expr->kids[0], &v, &i, err) < 0)
         return -1;
     if (expr->op == '-' && __builtin_sub_overflow((int64_t)0, i, &i))
         return overflow(scope, expr, err);
-    *out = int_value(expr->op == '~' ? ~i : i);
+    *out = value_int(expr->op == '~' ? ~i : i);
     return 0;
 }
 
@@ -413,7 +390,8 @@ static int eval_divide(struct scope *scope, const struct expr *expr, int64_t a, 
                        int64_t *out, struct err *err)
 {
     if (b == 0)
-        return expr_fail(scope, expr, err, ERR_ValueError, "%s divides by zero", show(scope, expr));
+        return expr_fail(scope, expr, err, ERR_ValueError, "%s divides by zero",
+                         expr_show(scope, expr));
     if (a == INT64_MIN && b == -1)
         return overflow(scope, expr, err);
     *out = expr->op == '/' ? a / b : a % b;
@@ -426,7 +404,7 @@ static int eval_integers(struct scope *scope, const struct expr *expr, int64_t a
     bool is_over = false;
     int rc = 0;
 
-    *out = int_value(0);
+    *out = value_int(0);
     switch (expr->op) {
     case '+':
         is_over = __builtin_add_overflow(a, b, &out->i);
@@ -463,24 +441,24 @@ static int eval_floats(struct scope *scope, const struct expr *expr, double a, d
 {
     switch (expr->op) {
     case '+':
-        *out = float_value(a + b);
+        *out = value_float(a + b);
         return 0;
     case '-':
-        *out = float_value(a - b);
+        *out = value_float(a - b);
         return 0;
     case '*':
-        *out = float_value(a * b);
+        *out = value_float(a * b);
         return 0;
     case '/':
-        *out = float_value(a / b);
+        *out = value_float(a / b);
         return 0;
     case '%':
-        *out = float_value(fmod(a, b));
+        *out = value_float(fmod(a, b));
         return 0;
     default:
         return expr_fail(scope, expr, err, ERR_UsageError,
                          "%s: shifts and bits are for integers, not for decimals",
-                         show(scope, expr));
+                         expr_show(scope, expr));
     }
 }
 
@@ -497,7 +475,7 @@ static int eval_logic(struct scope *scope, const struct expr *expr, struct value
     if (b == (expr->op == OP_AND) && (expr_eval(scope, expr->kids[1], &v, err) < 0 ||
                                       expr_truth(scope, expr->kids[1], &v, &b, err) < 0))
         return -1;
-    *out = bool_value(b);
+    *out = value_bool(b);
     return 0;
 }
 
@@ -512,8 +490,8 @@ static int eval_binary(struct scope *scope, const struct expr *expr, struct valu
         return eval_logic(scope, expr, out, err);
     if (expr_eval(scope, expr->kids[0], &a, err) < 0 ||
         expr_eval(scope, expr->kids[1], &b, err) < 0 ||
-        need_number(scope, expr->kids[0], &a, err) < 0 ||
-        need_number(scope, expr->kids[1], &b, err) < 0)
+        expr_need_number(scope, expr->kids[0], &a, err) < 0 ||
+        expr_need_number(scope, expr->kids[1], &b, err) < 0)
         return -1;
     if (a.type == VALUE_FLOAT || b.type == VALUE_FLOAT) {
         value_as_float(&a, &f);
@@ -525,308 +503,7 @@ static int eval_binary(struct scope *scope, const struct expr *expr, struct valu
     return eval_integers(scope, expr, i, j, out, err);
 }
 
-/* ---- comparisons ---- */
-
-static bool is_text(const struct value *v)
-{
-    return v->type == VALUE_STRING || v->type == VALUE_NAME;
-}
-
-/* -1, 0, 1, or 2 when a NaN makes them unordered. An int64 and a double compare exactly enough. */
-static int order(const struct value *a, const struct value *b)
-{
-    double f, g;
-
-    if (a->type != VALUE_FLOAT && b->type != VALUE_FLOAT) {
-        int64_t i = a->type == VALUE_INT ? a->i : a->b, j = b->type == VALUE_INT ? b->i : b->b;
-
-        return (i > j) - (i < j);
-    }
-    value_as_float(a, &f);
-    value_as_float(b, &g);
-    return isnan(f) || isnan(g) ? 2 : (f > g) - (f < g);
-}
-
-static bool ordered(int op, int order)
-{
-    switch (op) {
-    case OP_EQ:
-        return order == 0;
-    case OP_NE:
-        return order != 0;
-    case '<':
-        return order == -1;
-    case '>':
-        return order == 1;
-    case OP_LE:
-        return order == -1 || order == 0;
-    default:
-        return order == 1 || order == 0;
-    }
-}
-
-/* Written so that NaN is outside every tolerance. */
-static bool within(const struct value *a, const struct value *b, double tolerance, bool is_relative)
-{
-    double f, g;
-
-    value_as_float(a, &f);
-    value_as_float(b, &g);
-    if (f == g)
-        return true;
-    return fabs(f - g) <= (is_relative ? tolerance * fabs(g) : tolerance);
-}
-
-struct compare_rule {
-    int op;
-    bool has_tolerance, is_relative;
-    double tolerance;
-};
-
-static int compare_pair(struct scope *scope, const struct expr *expr, const struct value *a,
-                        const struct value *b, const struct compare_rule *rule, bool *holds,
-                        struct err *err)
-{
-    note_nan(scope, a);
-    note_nan(scope, b);
-    if (is_text(a) && is_text(b) && (rule->op == OP_EQ || rule->op == OP_NE)) {
-        *holds = (strcmp(a->text, b->text) == 0) == (rule->op == OP_EQ);
-        return 0;
-    }
-    if (a->type == VALUE_DIM && b->type == VALUE_DIM && (rule->op == OP_EQ || rule->op == OP_NE)) {
-        *holds = (a->dim.x == b->dim.x && a->dim.y == b->dim.y && a->dim.z == b->dim.z) ==
-                 (rule->op == OP_EQ);
-        return 0;
-    }
-    if (is_text(a) || is_text(b))
-        return expr_fail(scope, expr, err, ERR_UsageError,
-                         is_text(a) && is_text(b) ? "%s: texts are equal or not, never less"
-                                                  : "%s compares a text with a number",
-                         show(scope, expr));
-    if (need_number(scope, expr->kids[0], a, err) < 0 ||
-        need_number(scope, expr->kids[1], b, err) < 0)
-        return -1;
-    if (rule->has_tolerance)
-        *holds = within(a, b, rule->tolerance, rule->is_relative) == (rule->op == OP_EQ);
-    else
-        *holds = ordered(rule->op, order(a, b));
-    return 0;
-}
-
-static int compare_lists(struct scope *scope, const struct expr *expr,
-                         const struct compare_rule *rule, struct comparison *out, struct err *err)
-{
-    const struct value *a = &out->left, *b = &out->right;
-    struct compare_rule each = *rule;
-    size_t n = a->type == VALUE_LIST ? a->list.count : b->list.count;
-    bool holds;
-
-    if (a->type == VALUE_LIST && b->type == VALUE_LIST && a->list.count != b->list.count)
-        return expr_fail(scope, expr, err, ERR_UsageError,
-                         "%s has %zu elements, %s has %zu: only equally long lists compare",
-                         show(scope, expr->kids[0]), a->list.count, show(scope, expr->kids[1]),
-                         b->list.count);
-    /* Lists differ when some element does; every other comparison holds for all elements. */
-    each.op = rule->op == OP_NE ? OP_EQ : rule->op;
-    out->is_list = true;
-    out->total = n;
-    for (size_t i = 0; i < n; i++) {
-        const struct value *x = a->type == VALUE_LIST ? &a->list.items[i] : a;
-        const struct value *y = b->type == VALUE_LIST ? &b->list.items[i] : b;
-
-        if (compare_pair(scope, expr, x, y, &each, &holds, err) < 0)
-            return -1;
-        if (!holds && !out->differing++)
-            out->first = i;
-    }
-    out->holds = (out->differing == 0) == (rule->op != OP_NE);
-    return 0;
-}
-
-static int eval_tolerance(struct scope *scope, const struct expr *expr, struct compare_rule *rule,
-                          struct err *err)
-{
-    struct value v;
-
-    if (expr_eval(scope, expr, &v, err) < 0 || need_number(scope, expr, &v, err) < 0)
-        return -1;
-    value_as_float(&v, &rule->tolerance);
-    rule->has_tolerance = true;
-    rule->is_relative = expr->is_percent;
-    if (!(rule->tolerance >= 0))
-        return expr_fail(scope, expr, err, ERR_ValueError, "a tolerance is 0 or more, not %g",
-                         rule->tolerance);
-    return 0;
-}
-
-/* 10us is 1e-5 seconds; t.time_us counts microseconds: such a comparison would lie. */
-static int refuse_unit(struct scope *scope, const struct expr *expr, struct err *err)
-{
-    for (int i = 0; i < 2; i++)
-        if (expr->kids[i]->has_unit && expr->kids[1 - i]->kind != EXPR_VALUE) {
-            expr_fail(scope, expr->kids[i], err, ERR_UsageError,
-                      "%s has a unit, %s is a plain number", show(scope, expr->kids[i]),
-                      show(scope, expr->kids[1 - i]));
-            return err_next(err, "compare with a plain number; a field's name says its unit");
-        }
-    return 0;
-}
-
-int expr_compare(struct scope *scope, const struct expr *expr, struct comparison *out,
-                 struct err *err)
-{
-    struct compare_rule rule = { .op = expr->op };
-
-    *out = (struct comparison){ .total = 1 };
-    if (refuse_unit(scope, expr, err) < 0 || expr_eval(scope, expr->kids[0], &out->left, err) < 0 ||
-        expr_eval(scope, expr->kids[1], &out->right, err) < 0)
-        return -1;
-    if (expr->count > 2 && eval_tolerance(scope, expr->kids[2], &rule, err) < 0)
-        return -1;
-    if (out->left.type == VALUE_LIST || out->right.type == VALUE_LIST)
-        return compare_lists(scope, expr, &rule, out, err);
-    return compare_pair(scope, expr, &out->left, &out->right, &rule, &out->holds, err);
-}
-
-/* ---- lists, ranges, dimensions ---- */
-
-static int too_many(struct scope *scope, const struct expr *expr, struct err *err)
-{
-    return expr_fail(scope, expr, err, ERR_ValueError, "%s has more than %d points",
-                     show(scope, expr), SWEEP_MAX_POINTS);
-}
-
-static int fill_int_range(struct scope *scope, const struct expr *expr, int64_t lo, int64_t hi,
-                          int64_t step, struct value *items, size_t *count, struct err *err)
-{
-    int64_t v = lo;
-
-    for (*count = 0; v <= hi; ++*count) {
-        if (*count == SWEEP_MAX_POINTS)
-            return too_many(scope, expr, err);
-        if (items)
-            items[*count] = int_value(v);
-        if (expr->is_geometric ? __builtin_mul_overflow(v, step, &v)
-                               : __builtin_add_overflow(v, step, &v)) {
-            ++*count;
-            break;
-        }
-    }
-    return 0;
-}
-
-static int fill_float_range(struct scope *scope, const struct expr *expr, double lo, double hi,
-                            double step, struct value *items, size_t *count, struct err *err)
-{
-    /* The end belongs to 0..1:0.1 although ten tenths do not add up to 1. */
-    double slack = fabs(step) * 1e-9, v = lo;
-
-    for (*count = 0; v <= hi + (expr->is_geometric ? hi * 1e-12 : slack); ++*count) {
-        if (*count == SWEEP_MAX_POINTS)
-            return too_many(scope, expr, err);
-        if (items)
-            items[*count] = float_value(v);
-        v = expr->is_geometric ? v * step : lo + (double)(*count + 1) * step;
-    }
-    return 0;
-}
-
-static int check_range(struct scope *scope, const struct expr *expr, double lo, double hi,
-                       double step, struct err *err)
-{
-    if (!isfinite(lo) || !isfinite(hi) || !isfinite(step))
-        return expr_fail(scope, expr, err, ERR_ValueError, "a range needs finite ends");
-    if (hi < lo)
-        return expr_fail(scope, expr, err, ERR_ValueError,
-                         "%s is empty: a range goes upward, its end included", show(scope, expr));
-    if (expr->is_geometric ? step <= 1 || lo <= 0 : step <= 0)
-        return expr_fail(scope, expr, err, ERR_ValueError,
-                         expr->is_geometric ? "%s: a factor is above 1 and starts above 0"
-                                            : "%s: a step is above 0",
-                         show(scope, expr));
-    return 0;
-}
-
-static int eval_range(struct scope *scope, const struct expr *expr, struct value *out,
-                      struct err *err)
-{
-    struct value part[3] = { [2] = int_value(1) }, *items = NULL;
-    double f[3];
-    bool is_float = false;
-    size_t count;
-
-    for (size_t i = 0; i < expr->count; i++)
-        if (expr_eval(scope, expr->kids[i], &part[i], err) < 0 ||
-            need_number(scope, expr->kids[i], &part[i], err) < 0)
-            return -1;
-    for (size_t i = 0; i < 3; i++) {
-        value_as_float(&part[i], &f[i]);
-        is_float |= part[i].type == VALUE_FLOAT;
-        if (part[i].type == VALUE_BOOL)
-            part[i] = int_value(part[i].b);
-    }
-    if (check_range(scope, expr, f[0], f[1], f[2], err) < 0)
-        return -1;
-    /* Once to count, once to fill. */
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1) {
-            items = arena_array(scope->arena, count, sizeof(*items));
-            if (!items)
-                return expr_fail(scope, expr, err, ERR_ResourceError,
-                                 "%zu points do not fit in the cell's memory", count);
-        }
-        if ((is_float ? fill_float_range(scope, expr, f[0], f[1], f[2], items, &count, err)
-                      : fill_int_range(scope, expr, part[0].i, part[1].i, part[2].i, items, &count,
-                                       err)) < 0)
-            return -1;
-    }
-    *out = (struct value){ .type = VALUE_LIST, .list = { items, count } };
-    return 0;
-}
-
-/* [1, 8..10, x]: a range inside a list gives its points. */
-static int eval_list(struct scope *scope, const struct expr *expr, struct value *out,
-                     struct err *err)
-{
-    struct value *parts = arena_array(scope->arena, expr->count, sizeof(*parts)), *items;
-    size_t count = 0, n = 0;
-
-    if (!parts)
-        return expr_fail(scope, expr, err, ERR_ResourceError, "the list does not fit in memory");
-    for (size_t i = 0; i < expr->count; i++) {
-        if (expr_eval(scope, expr->kids[i], &parts[i], err) < 0)
-            return -1;
-        count += expr->kids[i]->kind == EXPR_RANGE ? parts[i].list.count : 1;
-        if (count > SWEEP_MAX_POINTS)
-            return too_many(scope, expr, err);
-    }
-    items = arena_array(scope->arena, count, sizeof(*items));
-    if (!items)
-        return expr_fail(scope, expr, err, ERR_ResourceError, "the list does not fit in memory");
-    for (size_t i = 0; i < expr->count; i++) {
-        if (expr->kids[i]->kind != EXPR_RANGE)
-            items[n++] = parts[i];
-        else
-            for (size_t j = 0; j < parts[i].list.count; j++)
-                items[n++] = parts[i].list.items[j];
-    }
-    *out = (struct value){ .type = VALUE_LIST, .list = { items, count } };
-    return 0;
-}
-
-static int eval_dim(struct scope *scope, const struct expr *expr, struct value *out,
-                    struct err *err)
-{
-    int64_t n[3] = { 1, 1, 1 };
-    struct value v;
-
-    for (size_t i = 0; i < expr->count; i++)
-        if (expr_eval(scope, expr->kids[i], &v, err) < 0 ||
-            need_int(scope, expr->kids[i], &v, &n[i], err) < 0)
-            return -1;
-    *out = (struct value){ .type = VALUE_DIM, .dim = { n[0], n[1], n[2], (int)expr->count } };
-    return 0;
-}
+/* ---- the rest ---- */
 
 static int eval_call(struct scope *scope, const struct expr *expr, struct value *out,
                      struct err *err)
@@ -881,14 +558,14 @@ static int eval_any(struct scope *scope, const struct expr *expr, struct value *
     case EXPR_COMPARE:
         if (expr_compare(scope, expr, &comparison, err) < 0)
             return -1;
-        *out = bool_value(comparison.holds);
+        *out = value_bool(comparison.holds);
         return 0;
     case EXPR_RANGE:
-        return eval_range(scope, expr, out, err);
+        return range_eval(scope, expr, out, err);
     case EXPR_LIST:
-        return eval_list(scope, expr, out, err);
+        return list_eval(scope, expr, out, err);
     case EXPR_DIM:
-        return eval_dim(scope, expr, out, err);
+        return dim_eval(scope, expr, out, err);
     }
     return err_set(err, ERR_InternalError, "an expression of an unknown kind");
 }

@@ -82,6 +82,23 @@ struct comparison {
 int expr_compare(struct scope *scope, const struct expr *expr, struct comparison *out,
                  struct err *err) MUST_CHECK;
 
+/* range.c: the points of a range, the items of a list, a dimension. */
+int range_eval(struct scope *scope, const struct expr *expr, struct value *out,
+               struct err *err) MUST_CHECK;
+int list_eval(struct scope *scope, const struct expr *expr, struct value *out,
+              struct err *err) MUST_CHECK;
+int dim_eval(struct scope *scope, const struct expr *expr, struct value *out,
+             struct err *err) MUST_CHECK;
+
+/* Fail with UsageError, and a hint for null, when the value of expr is no number, no integer. */
+int expr_need_number(struct scope *scope, const struct expr *expr, const struct value *v,
+                     struct err *err) MUST_CHECK;
+int expr_need_int(struct scope *scope, const struct expr *expr, const struct value *v, int64_t *out,
+                  struct err *err) MUST_CHECK;
+
+/* The expression as written, cut to fit into an error's sentence. */
+const char *expr_show(const struct scope *scope, const struct expr *expr);
+
 /* "x + 1": the expression as written. */
 struct bytes expr_source(const struct scope *scope, const struct expr *expr);
 

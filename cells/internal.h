@@ -115,6 +115,21 @@ int value_from_json(struct arena *arena, json_t *json, struct value *out,
 json_t *value_to_json(const struct value *v);            /* new reference, or NULL: out of memory */
 bool value_as_float(const struct value *v, double *out); /* INT, FLOAT, BOOL */
 
+static inline struct value value_int(int64_t i)
+{
+    return (struct value){ .type = VALUE_INT, .i = i };
+}
+
+static inline struct value value_float(double f)
+{
+    return (struct value){ .type = VALUE_FLOAT, .f = f };
+}
+
+static inline struct value value_bool(bool b)
+{
+    return (struct value){ .type = VALUE_BOOL, .b = b };
+}
+
 /* ---- nearest.c ---- */
 
 /* Edit distance with case ignored, at most 32 characters each; larger is 99. */

@@ -456,7 +456,7 @@ static int read_operator(struct lexer *lexer, struct token *t, struct err *err)
         }
     if (!c || !strchr("+-*/%<>=!&|^~?:,.;()[]{}", c))
         return refuse_char(lexer, t, err);
-    t->op = c;
+    t->op = (unsigned char)c;
     t->end = t->start + 1;
     return 0;
 }
