@@ -160,6 +160,20 @@ static int load_kernel_parameter(struct decoder *d, const struct operand *o, con
     return row < 0 ? -1 : 0;
 }
 
+/* A word is a row, as a register is: by far the most frequent, and a plain move. */
+static void move_word(struct decoder *d, uint64_t at)
+{
+    const struct op *move = ops_find(d->table, "mov.b32");
+    struct insn *in = d->insn;
+    uint32_t word = in->a + (uint32_t)(at / 4) * ROW32;
+    bool is_store = in->flags & INSN_WRITES;
+
+    in->full = move->full;
+    in->masked = move->masked;
+    in->d = is_store ? word : in->rows[0];
+    in->a = is_store ? in->rows[0] : word;
+}
+
 static int use_area(struct decoder *d, struct symbol *s, const struct operand *o, exec_fn *fn)
 {
     struct insn *in = d->insn;
@@ -172,6 +186,8 @@ static int use_area(struct decoder *d, struct symbol *s, const struct operand *o
     in->latency = LAT_ALU; /* the calling convention moves registers */
     in->a = decode_area(d, s).row;
     in->offset = (int64_t)at;
+    if (in->vector == 1 && bytes == 4 && !(in->option & ACCESS_WIDE_ROWS))
+        move_word(d, at);
     return 0;
 }
 

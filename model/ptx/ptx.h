@@ -133,8 +133,12 @@ struct ptx_launch {
     const struct device *device; /* SM count, clock and limits: for special registers and time */
     int registers;               /* a thread, from ptxas: for occupancy; 0: 32 */
 
-    int host_threads;      /* 0: 1 */
-    int64_t sample_blocks; /* run only so many blocks, spread evenly; facts are scaled; 0: all */
+    int host_threads; /* 0: 1 */
+    /*
+     * Run only so many blocks, block k * blocks / sample_blocks for k = 0, 1, ...; counts and
+     * cycles are those of the whole grid, scaled. 0: all.
+     */
+    int64_t sample_blocks;
     int64_t max_thread_instructions; /* budget of one thread; beyond it Timeout; 0: 2^32 */
     enum ptx_groups groups;
     int checks;          /* PTX_CHECK_... */

@@ -137,7 +137,9 @@ static void copy_areas(uint8_t *to_rows, const struct area *to, const uint8_t *f
             uint8_t *d = to_rows + to[i].row + k * ROW32;
             const uint8_t *s = from_rows + from[i].row + k * ROW32;
 
-            for (uint32_t m = mask; m; m &= m - 1)
+            if (mask == FULL_MASK)
+                memcpy(d, s, ROW32);
+            for (uint32_t m = mask == FULL_MASK ? 0 : mask; m; m &= m - 1)
                 memcpy(d + 4 * __builtin_ctz(m), s + 4 * __builtin_ctz(m), 4);
         }
 }
