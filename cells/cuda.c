@@ -476,6 +476,24 @@ struct cuda_name cuda_name_at(const struct cuda *cuda, size_t i)
     return (struct cuda_name){ "", CUDA_FUNCTION, "", 0 };
 }
 
+bool cuda_definition(const struct cuda *cuda, const char *name, struct bytes *text, int *cell,
+                     int *line)
+{
+    for (size_t i = cuda->items.count; i > 0; i--) {
+        const struct cuda_item *item = &cuda->items.list[i - 1];
+
+        for (size_t k = 0; k < item->name_count; k++) {
+            if (strcmp(item->names[k], name) != 0)
+                continue;
+            *text = item->text;
+            *cell = item->cell;
+            *line = item->line;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cuda_constant_text(const struct cuda *cuda, const char *name, struct bytes *text)
 {
     for (size_t i = cuda->items.count; i > 0; i--) {

@@ -74,6 +74,13 @@ size_t cuda_name_count(const struct cuda *cuda);
 struct cuda_name cuda_name_at(const struct cuda *cuda, size_t i); /* borrowed until the next cell */
 
 /*
+ * The definition of a name as it stands in its cell: its text, the n of In[n] and its first line
+ * there. False when nothing has the name. Borrowed until the next cell.
+ */
+bool cuda_definition(const struct cuda *cuda, const char *name, struct bytes *text, int *cell,
+                     int *line);
+
+/*
  * The text after `#define NAME` or after the `=` of a constexpr or const: for expressions
  * such as block=TILE. False when there is no such constant, or it is no single expression.
  */

@@ -14,6 +14,9 @@
     X(SIMULATE) \
     X(DEVICE) \
     X(DEVICES) \
+    /* the experiments */ \
+    X(RUN) \
+    X(SOURCE) \
     /* the language */ \
     X(LET) \
     X(PRINT) \

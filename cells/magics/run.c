@@ -1,0 +1,153 @@
+/*
+ * %run: the lesson experiments. The rungs and what they must compute are rows of
+ * kernels/lessons.c, running them is cells/lesson_run.c; this file reads the call.
+ */
+#include "cells/magics/run.h"
+
+#include "cells/cell.h"
+#include "cells/magics.h"
+
+enum {
+    MODEL_BLOCKS = 64, /* of a launch, spread evenly: all blocks of a lesson do the same work */
+    MOST_ELEMENTS = 1 << 26,
+};
+
+static int list_lessons(const struct call *call)
+{
+    sink_printf(call->sink, STREAM_STDOUT, "Lesson experiments:\n");
+    for (size_t i = 0; i < LESSON_COUNT; i++) {
+        sink_printf(call->sink, STREAM_STDOUT, "  %s  %s\n", LESSONS[i].name, LESSONS[i].question);
+        for (size_t k = 0; k < LESSONS[i].rung_count; k++)
+            sink_printf(call->sink, STREAM_STDOUT, "      %-22s  %s\n", LESSONS[i].rungs[k].name,
+                        LESSONS[i].rungs[k].teaches);
+    }
+    sink_printf(call->sink, STREAM_STDOUT, "%%run %s runs one; %%source %s prints its kernels.\n",
+                LESSONS[0].name, LESSONS[0].name);
+    return 0;
+}
+
+static int unknown_lesson(const struct call *call, const char *name, struct err *err)
+{
+    struct nearest nearest = { .wanted = name };
+
+    for (size_t i = 0; i < LESSON_COUNT; i++)
+        nearest_try(&nearest, LESSONS[i].name);
+    err_next(err, "%%run alone lists the lessons");
+    if (nearest.best)
+        return call_fail(call, "name", err, ERR_NameError,
+                         "no lesson is called %.60s; %s is the nearest", name, nearest.best);
+    return call_fail(call, "name", err, ERR_NameError, "no lesson is called %.60s", name);
+}
+
+/* device=gpu measures, device=NAME models; without it the session's card does both. */
+static int choose_device(const struct call *call, struct lesson_run *run, struct err *err)
+{
+    if (call_device(call, &run->device, err) < 0)
+        return -1;
+    run->use_gpu = run->device.is_gpu;
+    run->use_model = !run->device.is_gpu || !call_given(call, "device");
+    return 0;
+}
+
+static int run_lesson(struct call *call, const struct lesson *lesson, struct err *err)
+{
+    struct lesson_run *run = arena_alloc(call->arena, sizeof(*run));
+    struct result *result;
+
+    if (!run)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    run->lesson = lesson;
+    run->n = call_int(call, "n");
+    run->block = (int)call_int(call, "block");
+    run->repeat = (int)call_int(call, "repeat");
+    run->seed = (uint64_t)call_int(call, "seed");
+    run->model_blocks = MODEL_BLOCKS;
+    if (choose_device(call, run, err) < 0 || lesson_run(call, run, err) < 0)
+        return call_mark(call, err);
+    result = result_new("run", 1);
+    if (!result)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (run_fill_result(result, call, run, err) < 0) {
+        result_release(&result);
+        return -1;
+    }
+    return call_take_result(call, result, err);
+}
+
+static int run(struct call *call, struct err *err)
+{
+    const char *name = call_text(call, "name");
+    const struct lesson *lesson = name ? lesson_find(name) : NULL;
+
+    if (!name)
+        return list_lessons(call);
+    return lesson ? run_lesson(call, lesson, err) : unknown_lesson(call, name, err);
+}
+
+/* ---- the row ---- */
+
+static const struct param PARAMS[] = {
+    { .name = "name",
+      .type = PARAM_NAME,
+      .flags = PARAM_POSITIONAL,
+      .help = "the lesson; without it they are listed" },
+    { .name = "device",
+      .type = PARAM_DEVICE,
+      .help = "gpu measures, model or a name models; else the session's card does both" },
+    { .name = "n",
+      .type = PARAM_INT,
+      .preset = "1M",
+      .min = 1,
+      .max = MOST_ELEMENTS,
+      .help = "elements, one thread each" },
+    { .name = "block",
+      .type = PARAM_INT,
+      .preset = "256",
+      .min = 1,
+      .max = 1024,
+      .help = "threads a block" },
+    { .name = "repeat",
+      .type = PARAM_INT,
+      .preset = "20",
+      .min = 3,
+      .max = 1000,
+      .help = "measured repeats of each variant (gpu)" },
+    { .name = "seed",
+      .type = PARAM_INT,
+      .preset = "1",
+      .min = 0,
+      .max = 9007199254740992.0,
+      .help = "of the random input" },
+};
+
+static const struct field FIELDS[] = {
+    { "variants", "", "one entry a variant: name, kernel, correct, branch, lane_efficiency, ..." },
+    { "variants[0].branch", "", "what the compiler made of the branch: bra loop selp" },
+    { "variants[0].lane_efficiency", "0..1", "lanes busy, of 32, over all instructions" },
+    { "variants[0].as_written", "", "the same counts for the code as written (build=debug)" },
+    { "variants[0].measured", "us", "median_us, iqr_us, cycles, repeat, clock_mhz; null: no GPU" },
+    { "variants[0].modelled", "us", "time_us, cycles; null: not modelled" },
+    { "variants[0].model_ratio", "", "modelled / measured time" },
+    { "variants[0].twin_ratio", "", "time over that of the twin, which does the same work" },
+    { "conclusion", "", "the first lines of the table" },
+};
+
+const struct magic MAGIC_RUN = {
+    .name = "run",
+    .summary = "a lesson's experiment: variants checked, counted, modelled and measured",
+    .about =
+        "Each variant is a kernel of kernels/NAME.cu, compiled for the device, run on the "
+        "interpreter for its counts, and compared with the CPU's result before anything is timed; "
+        "a wrong one has no time. A GPU is warmed up, variants are measured in turn so that drift "
+        "meets all alike, repeats in which it throttled are done again, and the median and the "
+        "inter-quartile range are shown. A variant's twin does the same work with whole warps on "
+        "one path.",
+    .example = "%run\n"
+               "%run divergence device=model\n"
+               "%run divergence device=L40S n=64K block=128",
+    .params = PARAMS,
+    .param_count = COUNT(PARAMS),
+    .fields = FIELDS,
+    .field_count = COUNT(FIELDS),
+    .run = run,
+};

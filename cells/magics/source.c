@@ -1,0 +1,138 @@
+/*
+ * %source: the code behind a lesson, one of its kernels, or a definition of the
+ * session, with line numbers; or put into the next cell, to be changed and run.
+ */
+#include "cells/cuda.h"
+#include "cells/internal.h"
+#include "cells/magics.h"
+#include "kernels/lessons.h"
+
+#include <stdio.h>
+
+/* What a name means: a text, the number of its first line, and where it comes from. */
+struct found {
+    struct bytes text;
+    int line;
+    char origin[80];
+};
+
+static bool find_lesson(const char *name, struct found *out)
+{
+    const struct lesson *lesson = lesson_find(name);
+    struct lesson_lines lines;
+
+    if (lesson) {
+        *out = (struct found){ .text = lesson->source(), .line = 1 };
+        snprintf(out->origin, sizeof(out->origin), "kernels/%.40s.cu", lesson->name);
+        return true;
+    }
+    for (size_t i = 0; i < LESSON_COUNT; i++) {
+        if (!lesson_rung(&LESSONS[i], name) || !lesson_lines_of(&LESSONS[i], name, &lines))
+            continue;
+        *out = (struct found){ .text = lesson_text(&LESSONS[i], lines.first, lines.last),
+                               .line = lines.first };
+        snprintf(out->origin, sizeof(out->origin), "kernels/%.40s.cu", LESSONS[i].name);
+        return true;
+    }
+    return false;
+}
+
+static bool find_definition(const struct call *call, const char *name, struct found *out)
+{
+    int cell;
+
+    if (!cuda_definition(session_cuda(call->session), name, &out->text, &cell, &out->line))
+        return false;
+    snprintf(out->origin, sizeof(out->origin), "In[%d]", cell);
+    return true;
+}
+
+static int no_source(const struct call *call, const char *name, struct err *err)
+{
+    const struct cuda *cuda = session_cuda(call->session);
+    struct nearest nearest = { .wanted = name };
+
+    for (size_t i = 0; i < LESSON_COUNT; i++) {
+        nearest_try(&nearest, LESSONS[i].name);
+        for (size_t k = 0; k < LESSONS[i].rung_count; k++)
+            nearest_try(&nearest, LESSONS[i].rungs[k].kernel);
+    }
+    for (size_t i = 0; i < cuda_name_count(cuda); i++)
+        nearest_try(&nearest, cuda_name_at(cuda, i).name);
+    err_next(err, "%%run lists the lessons, %%who what the session defines");
+    if (nearest.best)
+        return call_fail(call, "name", err, ERR_NameError,
+                         "no lesson or definition is called %.60s; %s is the nearest", name,
+                         nearest.best);
+    return call_fail(call, "name", err, ERR_NameError, "no lesson or definition is called %.60s",
+                     name);
+}
+
+static void print_numbered(const struct call *call, const struct found *f)
+{
+    const char *at = f->text.data, *end = at + f->text.size;
+
+    sink_printf(call->sink, STREAM_STDOUT, "%s\n", f->origin);
+    for (int n = f->line; at < end; n++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t size = newline ? (size_t)(newline - at) : (size_t)(end - at);
+
+        sink_printf(call->sink, STREAM_STDOUT, size ? "%4d  %.*s\n" : "%4d\n", n, (int)size, at);
+        at += size + (newline != NULL);
+    }
+}
+
+/* Into the next cell, where the front end has one to fill; else it is printed. */
+static int edit(const struct call *call, const struct found *f, struct err *err)
+{
+    json_t *payload;
+
+    if (!call->sink->payload) {
+        print_numbered(call, f);
+        return 0;
+    }
+    payload = json_pack("{s:s, s:s%, s:b}", "source", "set_next_input", "text", f->text.data,
+                        f->text.size, "replace", 0);
+    if (!payload)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    call->sink->payload(call->sink, payload);
+    json_decref(payload);
+    return 0;
+}
+
+static int run(struct call *call, struct err *err)
+{
+    const char *name = call_text(call, "name");
+    struct found found = { .line = 1 };
+
+    if (!find_definition(call, name, &found) && !find_lesson(name, &found))
+        return no_source(call, name, err);
+    if (call_bool(call, "edit"))
+        return edit(call, &found, err);
+    print_numbered(call, &found);
+    return 0;
+}
+
+static const struct param PARAMS[] = {
+    { .name = "name",
+      .type = PARAM_NAME,
+      .flags = PARAM_POSITIONAL | PARAM_REQUIRED,
+      .help = "a lesson, one of its kernels, or a definition of this session" },
+    { .name = "edit",
+      .type = PARAM_BOOL,
+      .preset = "no",
+      .help = "yes: put it into the next cell instead of printing it" },
+};
+
+const struct magic MAGIC_SOURCE = {
+    .name = "source",
+    .flags = MAGIC_SILENT,
+    .summary = "prints the code of a lesson or of a definition, or puts it into the next cell",
+    .about = "Lesson kernels are ordinary CUDA C inside the program: read them, put them into the "
+             "next cell with edit=yes, change them, run the cell.",
+    .example = "%source divergence\n"
+               "%source long_by_lane",
+    .params = PARAMS,
+    .param_count = COUNT(PARAMS),
+    .run = run,
+};
