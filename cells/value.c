@@ -4,6 +4,7 @@
 #include "cells/value.h"
 
 #include "cells/internal.h"
+#include "cells/json_text.h"
 #include "model/base/buf.h"
 
 #include <math.h>
@@ -63,17 +64,6 @@ static void put_float(struct buf *b, double f)
     buf_puts(b, text);
 }
 
-static void put_json(struct buf *b, const json_t *json)
-{
-    char *text = json_dumps(json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-
-    if (text)
-        buf_puts(b, text);
-    else
-        b->is_failed = true;
-    free(text);
-}
-
 static void put_value(struct buf *b, const struct value *v)
 {
     switch (v->type) {
@@ -110,10 +100,10 @@ static void put_value(struct buf *b, const struct value *v)
         buf_putc(b, ']');
         break;
     case VALUE_RESULT:
-        put_json(b, v->result->fields);
+        json_text(v->result->fields, JSON_TEXT_LINE, b);
         break;
     case VALUE_JSON:
-        put_json(b, v->json);
+        json_text(v->json, JSON_TEXT_LINE, b);
         break;
     }
 }

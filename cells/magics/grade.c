@@ -99,8 +99,8 @@ static int fail_at_zero(struct call *call, const struct grading *grading, double
         if (grading->rows[i].score == 0)
             buf_printf(&list, "%s  failed  %s%s%s", i ? "\n" : "", grading->rows[i].label,
                        *grading->rows[i].remark ? ": " : "", grading->rows[i].remark);
-    call_fail(call, NULL, err, ERR_CheckFailed, "0 of %s points: none of %zu checks holds",
-              number(call->arena, points), grading->count);
+    call_fail(call, NULL, err, ERR_CheckFailed, "0 of %s points: no check holds",
+              number(call->arena, points));
     return err_take_detail(err, buf_take(&list));
 }
 

@@ -2,6 +2,7 @@
  * The table of magics: every example runs as it stands, and every row can be
  * explained.
  */
+#include "cells/glossary.h"
 #include "cells/magic.h"
 #include "tests/unit/cell_harness.h"
 
@@ -52,6 +53,25 @@ static void every_example_runs_as_it_stands(void **state)
             fail_msg("the example of %%%s", magic->name);
         }
         assert_string_equal(buf_text(&h->errs), "");
+    }
+}
+
+static void every_line_to_try_runs(void **state)
+{
+    struct harness *h = *state;
+
+    assert_int_equal(GLOSSARY_COUNT, 30);
+    for (size_t i = 0; i < GLOSSARY_COUNT; i++) {
+        const char *line = GLOSSARY[i].try;
+
+        assert_ptr_equal(glossary_find(GLOSSARY[i].name), &GLOSSARY[i]);
+        if (!line || strncmp(line, "%run", 4) == 0)
+            continue;
+        if (harness_run(h, line) < 0) {
+            print_message("%s\n", line);
+            harness_print_report(h);
+            fail();
+        }
     }
 }
 
@@ -138,6 +158,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, harness_set_up, harness_tear_down)
     const struct CMUnitTest tests[] = {
         T(every_example_runs_as_it_stands),
+        T(every_line_to_try_runs),
         T(every_row_says_what_it_is),
         T(every_magic_has_a_page),
         T(the_small_magics_do_what_they_say),
