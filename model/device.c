@@ -25,39 +25,39 @@ enum { KB = 1024 };
  * system takes of every block; parts: warp schedulers; portable, largest: blocks of a cluster.
  */
 #define LIMITS(major, minor, warps, blocks, block_registers, shared, optin, kept, unit, parts,     \
-               fp32, split, portable, largest)                                                     \
+               fp32, portable, largest)                                                            \
     .cc_major = (major), .cc_minor = (minor), .threads_per_sm = (warps)*WARP,                      \
     .warps_per_sm = (warps), .blocks_per_sm = (blocks), .threads_per_block = 1024,                 \
     .registers_per_sm = 65536, .registers_per_block = (block_registers),                           \
     .registers_per_thread = 255, .register_unit = 256, .shared_per_sm = (shared)*KB,               \
     .shared_per_block_optin = (optin)*KB, .shared_per_block = 48 * KB,                             \
     .static_shared_per_block = 48 * KB, .shared_reserved = (kept), .shared_unit = (unit),          \
-    .partitions = (parts), .fp32_lanes = (fp32), split, .cluster_portable = (portable),            \
+    .partitions = (parts), .fp32_lanes = (fp32), .cluster_portable = (portable),                   \
     .cluster_max = (largest)
 
 /* clang-format off */
-/*                     warps blk regs/blk shared optin kept unit parts fp32 split       cluster */
-#define CC_5_0  LIMITS( 5, 0, 64, 32, 65536,  64,  48,    0, 256, 4, 128, SPLIT_NONE,   0,  0)
-#define CC_5_2  LIMITS( 5, 2, 64, 32, 65536,  96,  48,    0, 256, 4, 128, SPLIT_NONE,   0,  0)
-#define CC_5_3  LIMITS( 5, 3, 64, 32, 32768,  64,  48,    0, 256, 4, 128, SPLIT_NONE,   0,  0)
-#define CC_6_0  LIMITS( 6, 0, 64, 32, 65536,  64,  48,    0, 256, 2,  64, SPLIT_NONE,   0,  0)
-#define CC_6_1  LIMITS( 6, 1, 64, 32, 65536,  96,  48,    0, 256, 4, 128, SPLIT_NONE,   0,  0)
-#define CC_6_2  LIMITS( 6, 2, 64, 32, 32768,  64,  48,    0, 256, 4, 128, SPLIT_NONE,   0,  0)
-#define CC_7_0  LIMITS( 7, 0, 64, 32, 65536,  96,  96,    0, 256, 4,  64, SPLIT_VOLTA,  0,  0)
-#define CC_7_2  LIMITS( 7, 2, 64, 32, 65536,  96,  96,    0, 256, 4,  64, SPLIT_VOLTA,  0,  0)
-#define CC_7_5  LIMITS( 7, 5, 32, 16, 65536,  64,  64,    0, 256, 4,  64, SPLIT_TURING, 0,  0)
-#define CC_8_0  LIMITS( 8, 0, 64, 32, 65536, 164, 163, 1024, 128, 4,  64, SPLIT_164,    0,  0)
-#define CC_8_6  LIMITS( 8, 6, 48, 16, 65536, 100,  99, 1024, 128, 4, 128, SPLIT_100,    0,  0)
-#define CC_8_7  LIMITS( 8, 7, 48, 16, 65536, 164, 163, 1024, 128, 4, 128, SPLIT_164,    0,  0)
-#define CC_8_8  LIMITS( 8, 8, 48, 16, 65536, 100,  99, 1024, 128, 4, 128, SPLIT_100,    0,  0)
-#define CC_8_9  LIMITS( 8, 9, 48, 24, 65536, 100,  99, 1024, 128, 4, 128, SPLIT_100,    0,  0)
-#define CC_9_0  LIMITS( 9, 0, 64, 32, 65536, 228, 227, 1024, 128, 4, 128, SPLIT_228,    8, 16)
-#define CC_10_0 LIMITS(10, 0, 64, 32, 65536, 228, 227, 1024, 128, 4, 128, SPLIT_228,    8, 16)
-#define CC_10_1 LIMITS(10, 1, 48, 24, 65536, 228, 227, 1024, 128, 4, 128, SPLIT_228,    8,  8)
-#define CC_10_3 LIMITS(10, 3, 64, 32, 65536, 228, 227, 1024, 128, 4, 128, SPLIT_228,    8,  8)
-#define CC_11_0 LIMITS(11, 0, 48, 24, 65536, 228, 227, 1024, 128, 4, 128, SPLIT_228,    8,  8)
-#define CC_12_0 LIMITS(12, 0, 48, 24, 65536, 100,  99, 1024, 128, 4, 128, SPLIT_100,    8,  8)
-#define CC_12_1 LIMITS(12, 1, 48, 24, 65536, 100,  99, 1024, 128, 4, 128, SPLIT_100,    8,  8)
+/*                     warps blk regs/blk shared optin kept unit parts fp32 cluster  cache split */
+#define CC_5_0  LIMITS( 5, 0, 64, 32, 65536,  64,  48,    0, 256, 4, 128, 0,  0), SPLIT_NONE
+#define CC_5_2  LIMITS( 5, 2, 64, 32, 65536,  96,  48,    0, 256, 4, 128, 0,  0), SPLIT_NONE
+#define CC_5_3  LIMITS( 5, 3, 64, 32, 32768,  64,  48,    0, 256, 4, 128, 0,  0), SPLIT_NONE
+#define CC_6_0  LIMITS( 6, 0, 64, 32, 65536,  64,  48,    0, 256, 2,  64, 0,  0), SPLIT_NONE
+#define CC_6_1  LIMITS( 6, 1, 64, 32, 65536,  96,  48,    0, 256, 4, 128, 0,  0), SPLIT_NONE
+#define CC_6_2  LIMITS( 6, 2, 64, 32, 32768,  64,  48,    0, 256, 4, 128, 0,  0), SPLIT_NONE
+#define CC_7_0  LIMITS( 7, 0, 64, 32, 65536,  96,  96,    0, 256, 4,  64, 0,  0), SPLIT_VOLTA
+#define CC_7_2  LIMITS( 7, 2, 64, 32, 65536,  96,  96,    0, 256, 4,  64, 0,  0), SPLIT_VOLTA
+#define CC_7_5  LIMITS( 7, 5, 32, 16, 65536,  64,  64,    0, 256, 4,  64, 0,  0), SPLIT_TURING
+#define CC_8_0  LIMITS( 8, 0, 64, 32, 65536, 164, 163, 1024, 128, 4,  64, 0,  0), SPLIT_164
+#define CC_8_6  LIMITS( 8, 6, 48, 16, 65536, 100,  99, 1024, 128, 4, 128, 0,  0), SPLIT_100
+#define CC_8_7  LIMITS( 8, 7, 48, 16, 65536, 164, 163, 1024, 128, 4, 128, 0,  0), SPLIT_164
+#define CC_8_8  LIMITS( 8, 8, 48, 16, 65536, 100,  99, 1024, 128, 4, 128, 0,  0), SPLIT_100
+#define CC_8_9  LIMITS( 8, 9, 48, 24, 65536, 100,  99, 1024, 128, 4, 128, 0,  0), SPLIT_100
+#define CC_9_0  LIMITS( 9, 0, 64, 32, 65536, 228, 227, 1024, 128, 4, 128, 8, 16), SPLIT_228
+#define CC_10_0 LIMITS(10, 0, 64, 32, 65536, 228, 227, 1024, 128, 4, 128, 8, 16), SPLIT_228
+#define CC_10_1 LIMITS(10, 1, 48, 24, 65536, 228, 227, 1024, 128, 4, 128, 8,  8), SPLIT_228
+#define CC_10_3 LIMITS(10, 3, 64, 32, 65536, 228, 227, 1024, 128, 4, 128, 8,  8), SPLIT_228
+#define CC_11_0 LIMITS(11, 0, 48, 24, 65536, 228, 227, 1024, 128, 4, 128, 8,  8), SPLIT_228
+#define CC_12_0 LIMITS(12, 0, 48, 24, 65536, 100,  99, 1024, 128, 4, 128, 8,  8), SPLIT_100
+#define CC_12_1 LIMITS(12, 1, 48, 24, 65536, 100,  99, 1024, 128, 4, 128, 8,  8), SPLIT_100
 
 /* l2 in MB (2^20 bytes). 0: no source states it. */
 #define GPU(gpu, also, cc, sm_count, mhz, gbs, l2)                                                 \

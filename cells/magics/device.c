@@ -2,9 +2,10 @@
  * %device: the device that this session models, or the card that it runs on:
  * shows it, picks another one, or makes one up from it.
  */
+#include "cells/magics/device.h"
+
 #include "cells/internal.h"
 #include "cells/magics.h"
-#include "cells/magics/device.h"
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 

@@ -424,12 +424,12 @@ static const struct figure_state STATES[] = {
 static void add_scheduler_row(struct panel *panel, size_t row, const char *group,
                               const struct simulation *s, int scheduler, size_t cycles)
 {
-    const int32_t *issuer = &s->timeline.issuer[(size_t)scheduler * (size_t)s->cycles];
+    size_t first = (size_t)scheduler * (size_t)s->cycles;
     uint8_t states[CHART_CYCLES];
 
     for (size_t c = 0; c < cycles; c++)
-        states[c] = issuer[c] < 0 ? WARP_STATE_COUNT : WARP_SELECTED;
-    panel_row(panel, row, "issued", group, states, issuer);
+        states[c] = s->timeline.issuer[first + c] < 0 ? WARP_STATE_COUNT : WARP_SELECTED;
+    panel_row(panel, row, "issued", group, states, s->timeline.issuer + first);
 }
 
 void simulate_add_gantt(struct figure *figure, const struct simulation *s)
