@@ -154,14 +154,15 @@ static const struct ptx_buffer *buffer_of(const struct run *run, const struct re
     return r && r->buffer >= 0 ? &run->launch->buffers[r->buffer] : NULL;
 }
 
-/* An access this far from every buffer is no index that went astray. */
+/* An access this far from every buffer is no index that went astray, nor one this low. */
 #define NEAR_BYTES ((uint64_t)1 << 30)
+#define NULL_BYTES ((uint64_t)1 << 16)
 
 static int fail_far(const struct warp *w, struct err *err)
 {
     uint64_t address = w->fault.address;
 
-    if (address < 4096) {
+    if (address < NULL_BYTES) {
         err_set(err, ERR_MemoryFault, "%s %s address 0x%" PRIx64 ", which is a null pointer",
                 w->cta->run->entry->name,
                 w->fault.insn->flags & INSN_WRITES ? "writes to" : "reads", address);
@@ -182,7 +183,7 @@ static int fail_near(struct warp *w, const struct region *r, struct err *err)
     int64_t distance = (int64_t)(w->fault.address - r->start), size = (int64_t)(r->end - r->start);
     int unit = b && b->element_bytes > 0 ? b->element_bytes : 1;
     const char *verb = w->fault.insn->flags & INSN_WRITES ? "writes" : "reads";
-    const char *name = b && b->name ? b->name : "a variable of the module";
+    const char *name = r->name ? r->name : "a buffer";
 
     f->buffer = r->buffer;
     f->index = distance >= 0 ? distance / unit : -((unit - 1 - distance) / unit);
@@ -254,7 +255,8 @@ static int fail_memory_fault(struct warp *w, struct err *err)
         return err_next(err, "test the index against the size of the array first");
     }
     r = nearest_region(w->cta->run, site->address);
-    if (!r || (site->address < r->start && r->start - site->address > NEAR_BYTES) ||
+    if (!r || site->address < NULL_BYTES ||
+        (site->address < r->start && r->start - site->address > NEAR_BYTES) ||
         (site->address >= r->end && site->address - r->end > NEAR_BYTES))
         return fail_far(w, err);
     return fail_near(w, r, err);

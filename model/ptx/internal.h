@@ -291,7 +291,8 @@ struct region {
     uint64_t start, end;
     uint8_t *data;
     bool is_read_only;
-    int buffer; /* index into launch->buffers, -1: a module variable */
+    int buffer;       /* index into launch->buffers, -1: a module variable */
+    const char *name; /* of the buffer or variable, or NULL */
 };
 
 struct trace; /* trace.c: what a warp executed, for the timing model */

@@ -301,6 +301,10 @@ static int parse_address(struct parser *p, struct operand *out)
     }
     if (parse_offset(p, &out->value) < 0)
         return -1;
+    /* Coordinates of a texture or tensor; no instruction that has them is executed. */
+    while (accept(p, ','))
+        if (parse_operand(p, &base) < 0)
+            return -1;
     return expect(p, ']');
 }
 
@@ -766,7 +770,7 @@ static int parse_instruction(struct parser *p)
 }
 
 /* `name:` is a label; `name: .callprototype ...;` and `.branchtargets` give a name to a list. */
-static int parse_label(struct parser *p, struct bytes name)
+static int parse_label(struct parser *p, struct bytes name, int line)
 {
     int index;
     struct symbol *s = find_symbol(p, name, &index);
@@ -785,7 +789,9 @@ static int parse_label(struct parser *p, struct bytes name)
                         "%.*s: tables of branch targets are not executed", (int)p->token.text.size,
                         p->token.text.data);
     if (s->kind != SYMBOL_LABEL || s->label_at >= 0)
-        return fail_syntax(p, "a label only once");
+        return ptx_fail(p->module, ERR_SyntaxError, p->loc, line, p->err,
+                        "%.*s: a label stands only once", (int)min_i64((int64_t)name.size, 80),
+                        name.data);
     s->label_at = p->function->insn_count;
     return 0;
 }
@@ -819,12 +825,13 @@ static int parse_word_statement(struct parser *p)
     struct lexer ahead = p->lexer;
     struct token next = ptx_lex_next(&ahead);
     struct bytes name = p->token.text;
+    int line = p->token.line;
 
     if (next.kind != TOKEN_PUNCT || next.punct != ':')
         return parse_instruction(p);
     advance(p);
     advance(p);
-    return parse_label(p, name);
+    return parse_label(p, name, line);
 }
 
 static int parse_statement(struct parser *p)

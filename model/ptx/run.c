@@ -112,7 +112,8 @@ static int add_variables(struct run *run, struct arena *arena, struct err *err)
                                                              .end = v->address + v->size,
                                                              .data = data,
                                                              .is_read_only = v->is_constant,
-                                                             .buffer = -1 };
+                                                             .buffer = -1,
+                                                             .name = v->name };
     }
     return 0;
 }
@@ -132,7 +133,8 @@ static int map_memory(struct run *run, struct arena *arena, struct err *err)
                                                              .end = b->address + b->size,
                                                              .data = b->data,
                                                              .is_read_only = b->is_read_only,
-                                                             .buffer = (int)i };
+                                                             .buffer = (int)i,
+                                                             .name = b->name };
     }
     if (add_variables(run, arena, err) < 0)
         return -1;

@@ -1,0 +1,127 @@
+/* Sectors and bank passes of a warp's access: published figures and cases by hand. */
+#include "model/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void strided(uint64_t address[WARP], uint64_t base, uint64_t step)
+{
+    for (int l = 0; l < WARP; l++)
+        address[l] = base + step * (uint64_t)l;
+}
+
+static void sectors_grow_with_the_stride_up_to_one_a_lane(void **state)
+{
+    /* Stride in floats: min(32, ceil(32 * 4 * s / 32)) of aligned rows. */
+    static const struct {
+        int stride, sectors;
+    } cases[] = { { 0, 1 }, { 1, 4 }, { 2, 8 }, { 3, 12 }, { 4, 16 }, { 8, 32 }, { 32, 32 } };
+    uint64_t address[WARP];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        strided(address, 4096, 4 * (uint64_t)cases[i].stride);
+        assert_int_equal(memory_sectors(address, 0xffffffff, 4), cases[i].sectors);
+    }
+}
+
+static void an_offset_costs_one_sector_more(void **state)
+{
+    uint64_t address[WARP];
+
+    (void)state;
+    strided(address, 4096 + 4, 4);
+    assert_int_equal(memory_sectors(address, 0xffffffff, 4), 5);
+    strided(address, 4096 + 32, 4);
+    assert_int_equal(memory_sectors(address, 0xffffffff, 4), 4);
+}
+
+static void wider_words_take_more_sectors(void **state)
+{
+    uint64_t address[WARP];
+
+    (void)state;
+    strided(address, 0, 1);
+    assert_int_equal(memory_sectors(address, 0xffffffff, 1), 1);
+    strided(address, 0, 8);
+    assert_int_equal(memory_sectors(address, 0xffffffff, 8), 8);
+    strided(address, 0, 16);
+    assert_int_equal(memory_sectors(address, 0xffffffff, 16), 16);
+}
+
+static void order_and_mask_do_not_confuse_the_count(void **state)
+{
+    uint64_t address[WARP];
+
+    (void)state;
+    for (int l = 0; l < WARP; l++)
+        address[l] = 4096 + 4 * (uint64_t)(l * 7 % 32); /* all 32 words, shuffled */
+    assert_int_equal(memory_sectors(address, 0xffffffff, 4), 4);
+    strided(address, 4096, 4);
+    assert_int_equal(memory_sectors(address, 0x000000ff, 4), 1);
+    assert_int_equal(memory_sectors(address, 0x00000101, 4), 2);
+    assert_int_equal(memory_sectors(address, 0, 4), 0);
+}
+
+static void passes_are_the_greatest_common_divisor_of_stride_and_32(void **state)
+{
+    static const struct {
+        int stride, passes;
+    } cases[] = { { 1, 1 },   { 2, 2 },   { 3, 1 },  { 4, 4 }, { 8, 8 },
+                  { 16, 16 }, { 32, 32 }, { 33, 1 }, { 31, 1 } };
+    uint64_t address[WARP];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        strided(address, 128, 4 * (uint64_t)cases[i].stride);
+        assert_int_equal(memory_passes(address, 0xffffffff, 4), cases[i].passes);
+    }
+}
+
+static void lanes_that_read_the_same_word_share_a_pass(void **state)
+{
+    uint64_t address[WARP];
+
+    (void)state;
+    strided(address, 64, 0);
+    assert_int_equal(memory_passes(address, 0xffffffff, 4), 1);
+    for (int l = 0; l < WARP; l++)
+        address[l] = (uint64_t)l; /* bytes of eight words */
+    assert_int_equal(memory_passes(address, 0xffffffff, 1), 1);
+    for (int l = 0; l < WARP; l++)
+        address[l] = 128 * (uint64_t)(l % 2); /* two words of one bank */
+    assert_int_equal(memory_passes(address, 0xffffffff, 4), 2);
+}
+
+static void wide_words_go_by_halves_and_quarters(void **state)
+{
+    uint64_t address[WARP];
+
+    (void)state;
+    strided(address, 0, 8);
+    assert_int_equal(memory_passes(address, 0xffffffff, 8), 2);
+    assert_int_equal(memory_best_passes(0xffffffff, 8), 2);
+    strided(address, 0, 16);
+    assert_int_equal(memory_passes(address, 0xffffffff, 16), 4);
+    assert_int_equal(memory_best_passes(0x000000ff, 16), 1);
+    strided(address, 0, 128); /* each half has 16 words of a bank */
+    assert_int_equal(memory_passes(address, 0xffffffff, 8), 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sectors_grow_with_the_stride_up_to_one_a_lane),
+        cmocka_unit_test(an_offset_costs_one_sector_more),
+        cmocka_unit_test(wider_words_take_more_sectors),
+        cmocka_unit_test(order_and_mask_do_not_confuse_the_count),
+        cmocka_unit_test(passes_are_the_greatest_common_divisor_of_stride_and_32),
+        cmocka_unit_test(lanes_that_read_the_same_word_share_a_pass),
+        cmocka_unit_test(wide_words_go_by_halves_and_quarters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
