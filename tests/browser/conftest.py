@@ -171,14 +171,25 @@ class Notebook:
         return self.root.locator("img").evaluate_all(
             "all => all.filter(i => !i.complete || !i.naturalWidth).map(i => i.src.slice(0, 80))")
 
-    def screenshot(self, path, width=1180, most=6000):
-        """The whole notebook, as tall as it is."""
-        inner = self.root.locator(".jp-WindowedPanel-outer, .jp-Notebook").first
-        height = inner.evaluate("e => e.scrollHeight") + 150
-        self.page.set_viewport_size({"width": width, "height": min(height, most)})
-        self.page.wait_for_timeout(800)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        self.page.screenshot(path=path)
+    def screenshot(self, stem, width=1000, slice_height=2000):
+        """The whole notebook, without side bar, in slices STEM-1.png, STEM-2.png, ..."""
+        page = self.page
+        os.makedirs(os.path.dirname(stem), exist_ok=True)
+        if page.locator("#jp-left-stack").is_visible():
+            page.evaluate("() => { jupyterapp.commands.execute('application:toggle-left-area') }")
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.wait_for_timeout(500)
+        height = 200 + int(self.root.evaluate("""root => {
+            const cells = [...root.querySelectorAll('.jp-Notebook .jp-Cell')];
+            return cells.at(-1).getBoundingClientRect().bottom - cells[0].getBoundingClientRect().top;
+        }"""))
+        page.set_viewport_size({"width": width, "height": height})
+        # Room past the end is on by default: what was scrolled stays scrolled.
+        self.root.locator(".jp-WindowedPanel-outer").evaluate("outer => { outer.scrollTop = 0; }")
+        page.wait_for_timeout(1000)
+        for i, top in enumerate(range(0, height, slice_height), 1):
+            page.screenshot(path=f"{stem}-{i}.png", clip={
+                "x": 0, "y": top, "width": width, "height": min(slice_height, height - top)})
 
 
 @pytest.fixture(scope="session")

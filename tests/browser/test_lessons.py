@@ -17,7 +17,7 @@ def test_a_lesson_runs_from_top_to_bottom(open_notebook, screenshots, name):
     assert notebook.root.locator(".warpbook table").count() > 0
     assert notebook.root.locator(".jp-RenderedSVG img").count() > 0
     stem = os.path.splitext(name)[0]
-    notebook.screenshot(os.path.join(screenshots, f"{stem}-light.png"))
+    notebook.screenshot(os.path.join(screenshots, f"{stem}-light"))
 
 
 @pytest.mark.parametrize("name", LESSONS[:1])
@@ -32,6 +32,6 @@ def test_the_dark_theme_is_as_readable(lab, open_notebook, screenshots, name):
                                ".every(c => c > 150)")
         assert light
         stem = os.path.splitext(name)[0]
-        notebook.screenshot(os.path.join(screenshots, f"{stem}-dark.png"))
+        notebook.screenshot(os.path.join(screenshots, f"{stem}-dark"))
     finally:
         lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Light"})
