@@ -476,7 +476,8 @@ static void add_panel(struct figure *figure, const char *title, struct figure_ax
         panel_highlight(panel, current, label);
 }
 
-static void add_figure(struct result *result, const struct occupancy_point *point)
+static void add_figure(struct result *result, const struct occupancy_point *point,
+                       const char *conclusion)
 {
     const struct device *dev = &point->device.device;
     const struct launch_shape *asked = &point->shape;
@@ -570,6 +571,7 @@ int occupancy_show_point(struct result *result, const struct occupancy_point *po
     add_table(result, point);
     add_facts(result, point);
     result->view.closing = closing_text(result, point, &advice);
-    add_figure(result, point);
+    add_figure(result, point,
+               advice.change == OCCUPANCY_CHANGE_NONE ? result->view.answer : result->view.closing);
     return 0;
 }

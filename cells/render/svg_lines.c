@@ -325,17 +325,17 @@ static bool is_inside(const struct box *b, int x, int y)
     return x >= b->x && x <= b->x + b->width && y >= b->y && y <= b->y + b->height;
 }
 
-/* How much of the curves a label in this box would cover. */
+/* How much of the curves a label in this box would cover; a sample of very long ones. */
 static size_t covered(const struct figure_lines *lines, const struct plot *plot,
                       const struct box *b)
 {
-    enum { PARTS = 8 };
+    enum { PARTS = 8, SAMPLE = 2000 };
     const struct figure_series *s;
     size_t hits = 0, i;
     int k;
 
     for (s = lines->series; s; s = s->next) {
-        for (i = 0; i < s->count; i++) {
+        for (i = 0; i < s->count; i += 1 + s->count / SAMPLE) {
             int x1, x2, y1, y2;
 
             if (!is_drawn(s, plot, i) || !is_followed(s, plot, i))
@@ -344,7 +344,6 @@ static size_t covered(const struct figure_lines *lines, const struct plot *plot,
             x2 = axis_at(&plot->x, s->x[i + 1]);
             y1 = axis_at(&plot->y, s->y[i]);
             y2 = axis_at(&plot->y, s->y[i + 1]);
-
             for (k = 0; k <= PARTS; k++) {
                 int y = s->is_step ? y1 : y1 + (y2 - y1) * k / PARTS;
 
@@ -356,25 +355,36 @@ static size_t covered(const struct figure_lines *lines, const struct plot *plot,
     return hits;
 }
 
-/* Beside the ring, above or below, where it covers least; above the plot only beside its label. */
+enum { LABEL_HEIGHT = 13 * PX };
+
+/* A label may stand above the plot, but not over the axis's own label there. */
+static bool has_room(const struct plot *plot, const struct box *at, int label_end)
+{
+    const struct box *b = &plot->box;
+
+    return at->x >= b->x && at->x + at->width <= b->x + b->width + RIGHT_ROOM &&
+           at->y + LABEL_HEIGHT <= b->y + b->height && at->y >= b->y - LABEL_HEIGHT - 2 * PX &&
+           (at->y >= b->y || at->x >= label_end);
+}
+
+/* Near the ring, nearest places first, where it covers least. */
 static void draw_highlight_label(struct drawing *d, const struct figure_lines *lines,
                                  const struct plot *plot, int x, int y, int label_end)
 {
-    enum { TRIES = 4, HEIGHT = 13 * PX };
-    const struct box *b = &plot->box;
+    static const int right[] = { 7 * PX, 0, 24 * PX, 48 * PX, 72 * PX }; /* 0: to the left */
+    static const int below[] = { -20 * PX, 9 * PX, 24 * PX, 42 * PX };
     const char *label = lines->highlight_label;
-    int width = pen_text_width(SIZE_SMALL, LOOK_HALO, label), right = b->x + b->width + RIGHT_ROOM;
-    struct box best = { right - width, y - 20 * PX, width, HEIGHT };
-    size_t least = SIZE_MAX;
-    int i;
+    int width = pen_text_width(SIZE_SMALL, LOOK_HALO, label);
+    struct box best = { plot->box.x + plot->box.width + RIGHT_ROOM - width, y - 20 * PX, width,
+                        LABEL_HEIGHT };
+    size_t least = SIZE_MAX, i;
 
-    for (i = 0; i < TRIES; i++) {
-        struct box at = { i % 2 ? x - 7 * PX - width : x + 7 * PX, i / 2 ? y + 9 * PX : y - 20 * PX,
-                          width, HEIGHT };
+    for (i = 0; i < COUNT(right) * COUNT(below) && least; i++) {
+        int across = right[i / COUNT(below)], down = below[i % COUNT(below)];
+        struct box at = { across ? x + across : x - 7 * PX - width, y + down, width, LABEL_HEIGHT };
         size_t hits;
 
-        if (at.x < b->x || at.x + width > right || at.y + HEIGHT > b->y + b->height ||
-            at.y < b->y - HEIGHT - 2 * PX || (at.y < b->y && at.x < label_end))
+        if (!has_room(plot, &at, label_end))
             continue;
         hits = covered(lines, plot, &at);
         if (hits < least) {
