@@ -11,6 +11,8 @@
  */
 #include "jupyter-kernel/channels.h"
 
+#include "jupyter-kernel/log.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -375,8 +377,7 @@ static void send_frames(void *socket, const struct bytes *frames, size_t n)
 static void handle(struct channels *c, enum channel channel, const struct incoming *in)
 {
     if (in->total > WIRE_MAX_FRAMES) {
-        fprintf(stderr, "warpbook: %s: a message of %zu frames was dropped\n",
-                channel_name(channel), in->total);
+        log_line("%s: a message of %zu frames was dropped", channel_name(channel), in->total);
         return;
     }
     if (channel == CHANNEL_HB)
@@ -464,7 +465,7 @@ void channels_run(struct channels *c)
         if (zmq_poll(c->poll, POLL_COUNT, -1) < 0) {
             if (errno == EINTR)
                 continue;
-            fprintf(stderr, "warpbook: poll: %s\n", zmq_strerror(errno));
+            log_line("poll: %s", zmq_strerror(errno));
             break;
         }
         handle_descriptors(c);

@@ -7,6 +7,7 @@
 
 #include "jupyter-kernel/executor.h"
 #include "jupyter-kernel/handlers/handlers.h"
+#include "jupyter-kernel/log.h"
 #include "jupyter-kernel/post.h"
 #include "jupyter-kernel/utf8.h"
 
@@ -89,7 +90,7 @@ static void send_reply(struct kernel *kernel, const struct handler *handler,
 
     if (!handler->reply) {
         if (why.name)
-            fprintf(stderr, "warpbook: %s: %s\n", handler->request, why.text);
+            log_line("%s: %s", handler->request, why.text);
         json_decref(reply);
     } else {
         if (!reply)
@@ -114,8 +115,8 @@ void dispatch_run(struct kernel *kernel, struct request *request)
     if (handler)
         send_reply(kernel, handler, request);
     else
-        fprintf(stderr, "warpbook: %s: unknown message %.80s\n", channel_name(request->channel),
-                request->message.msg_type);
+        log_line("%s: unknown message %.80s", channel_name(request->channel),
+                 request->message.msg_type);
     post_status(kernel, &request->message, "idle");
     if (request->ends_kernel)
         channels_stop(kernel->channels);

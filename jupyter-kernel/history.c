@@ -7,6 +7,7 @@
 #include "jupyter-kernel/history.h"
 
 #include "jupyter-kernel/files.h"
+#include "jupyter-kernel/log.h"
 #include "model/base/buf.h"
 
 #include <errno.h>
@@ -222,8 +223,7 @@ static int append(int fd, json_t *record)
 
 static void drop_file(struct history *history)
 {
-    fprintf(stderr, "warpbook: history %s: %s; history is kept in memory only\n", history->path,
-            strerror(errno));
+    log_line("history %s: %s; history is kept in memory only", history->path, strerror(errno));
     free(history->path);
     history->path = NULL;
 }

@@ -8,6 +8,7 @@
 #include "jupyter-kernel/dispatch.h"
 #include "jupyter-kernel/executor.h"
 #include "jupyter-kernel/internal.h"
+#include "jupyter-kernel/log.h"
 #include "jupyter-kernel/outputs.h"
 #include "jupyter-kernel/post.h"
 #include "jupyter-kernel/registration.h"
@@ -38,7 +39,7 @@ static void take_request(struct kernel *kernel, enum channel channel, struct mes
     struct request *request = calloc(1, sizeof(*request));
 
     if (!request) {
-        fprintf(stderr, "warpbook: out of memory: a %s is lost\n", message->msg_type);
+        log_line("out of memory: a %s is lost", message->msg_type);
         message_done(message);
         return;
     }
@@ -54,7 +55,7 @@ static void on_received(void *owner, enum channel channel, const struct bytes *f
     struct err err = { 0 };
 
     if (wire_decode(kernel->key, frames, n, &message, &err) < 0) {
-        fprintf(stderr, "warpbook: %s: dropped %s\n", channel_name(channel), err.text);
+        log_line("%s: dropped %s", channel_name(channel), err.text);
     } else if (channel == CHANNEL_STDIN) {
         if (strcmp(message.msg_type, "input_reply") == 0)
             executor_answer(kernel, &message);

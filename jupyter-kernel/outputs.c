@@ -115,7 +115,7 @@ static void on_stream(struct sink *sink, enum stream_name name, const char *text
 }
 
 /* Sends a message in its place behind the text so far. Content is taken. */
-static void send(struct outputs *o, const char *msg_type, json_t *content, bool is_capped)
+static void send_message(struct outputs *o, const char *msg_type, json_t *content, bool is_capped)
 {
     pthread_mutex_lock(&o->lock);
     if (is_capped && o->displayed > OUTPUTS_DISPLAY_LIMIT) {
@@ -134,10 +134,11 @@ static void on_display(struct sink *sink, json_t *data, json_t *metadata, const 
     json_t *transient =
         display_id ? json_pack("{s:o}", "display_id", utf8_json(display_id)) : json_object();
 
-    send(outputs_of(sink), is_update ? "update_display_data" : "display_data",
-         json_pack("{s:O, s:o, s:o}", "data", data, "metadata",
-                   metadata ? json_incref(metadata) : json_object(), "transient", transient),
-         true);
+    send_message(outputs_of(sink), is_update ? "update_display_data" : "display_data",
+                 json_pack("{s:O, s:o, s:o}", "data", data, "metadata",
+                           metadata ? json_incref(metadata) : json_object(), "transient",
+                           transient),
+                 true);
 }
 
 static void on_result(struct sink *sink, json_t *data, json_t *metadata)
@@ -149,10 +150,11 @@ static void on_result(struct sink *sink, json_t *data, json_t *metadata)
         free(o->left.result);
         o->left.result = strdup(text);
     }
-    send(o, "execute_result",
-         json_pack("{s:I, s:O, s:o}", "execution_count", (json_int_t)o->kernel->execution_count,
-                   "data", data, "metadata", metadata ? json_incref(metadata) : json_object()),
-         true);
+    send_message(o, "execute_result",
+                 json_pack("{s:I, s:O, s:o}", "execution_count",
+                           (json_int_t)o->kernel->execution_count, "data", data, "metadata",
+                           metadata ? json_incref(metadata) : json_object()),
+                 true);
 }
 
 static void on_error(struct sink *sink, const struct error_report *report)
@@ -161,15 +163,15 @@ static void on_error(struct sink *sink, const struct error_report *report)
 
     for (size_t i = 0; lines && i < report->traceback_lines; i++)
         json_array_append_new(lines, utf8_json(report->traceback[i]));
-    send(outputs_of(sink), "error",
-         json_pack("{s:o, s:o, s:o}", "ename", utf8_json(report->ename), "evalue",
-                   utf8_json(report->evalue), "traceback", lines),
-         false);
+    send_message(outputs_of(sink), "error",
+                 json_pack("{s:o, s:o, s:o}", "ename", utf8_json(report->ename), "evalue",
+                           utf8_json(report->evalue), "traceback", lines),
+                 false);
 }
 
 static void on_clear(struct sink *sink, bool wait)
 {
-    send(outputs_of(sink), "clear_output", json_pack("{s:b}", "wait", wait), true);
+    send_message(outputs_of(sink), "clear_output", json_pack("{s:b}", "wait", wait), true);
 }
 
 static void on_payload(struct sink *sink, json_t *payload)

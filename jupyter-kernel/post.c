@@ -4,6 +4,8 @@
  */
 #include "jupyter-kernel/post.h"
 
+#include "jupyter-kernel/log.h"
+
 #include "model/base/buf.h"
 
 #include <stdio.h>
@@ -26,7 +28,7 @@ static bool post(struct kernel *kernel, const struct bytes *prefix, size_t prefi
         packet = wire_encode(kernel->key, prefix, prefix_count, parts);
     buf_done(&header);
     if (!packet) {
-        fprintf(stderr, "warpbook: out of memory: a message %s is lost\n", msg_type);
+        log_line("out of memory: a message %s is lost", msg_type);
         return false;
     }
     packet->channel = channel;
@@ -44,7 +46,7 @@ static size_t post_json(struct kernel *kernel, const struct bytes *prefix, size_
     size_t size = text ? strlen(text) : 0;
 
     if (!text)
-        fprintf(stderr, "warpbook: a message %s could not be written as JSON\n", msg_type);
+        log_line("a message %s could not be written as JSON", msg_type);
     else if (!post(kernel, prefix, prefix_count, parent, channel, msg_type,
                    (struct bytes){ text, size }, drain))
         size = 0;

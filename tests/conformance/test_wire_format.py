@@ -157,3 +157,10 @@ def test_other_schemes_are_refused_at_start(start, scheme):
     status, log = start(connection(signature_scheme=scheme), wait=False).finish()
     assert status == 1
     assert f"signature_scheme={scheme}: only hmac-sha256 is supported" in log
+
+
+def test_a_log_that_nobody_reads_does_not_stop_the_kernel(client):
+    for _ in range(5000):  # 300 KB of log into a pipe of 64 KB
+        client.send_frames("shell", DELIMITER, b"x", *parts_of(client))
+    client.reply("shell", client.send("shell", "kernel_info_request"), 30)
+    alive(client)
