@@ -476,8 +476,7 @@ static void add_panel(struct figure *figure, const char *title, struct figure_ax
         panel_highlight(panel, current, label);
 }
 
-static void add_figure(struct result *result, const struct occupancy_point *point,
-                       const char *conclusion)
+static void add_figure(struct result *result, const struct occupancy_point *point)
 {
     const struct device *dev = &point->device.device;
     const struct launch_shape *asked = &point->shape;
@@ -571,7 +570,6 @@ int occupancy_show_point(struct result *result, const struct occupancy_point *po
     add_table(result, point);
     add_facts(result, point);
     result->view.closing = closing_text(result, point, &advice);
-    add_figure(result, point,
-               advice.change == OCCUPANCY_CHANGE_NONE ? result->view.answer : result->view.closing);
+    add_figure(result, point);
     return 0;
 }
