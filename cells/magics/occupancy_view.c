@@ -270,9 +270,12 @@ static void explain_block(struct facts *facts, const struct occupancy_point *poi
     if (idle)
         add_fact(facts, "block:",
                  result_text(facts->result,
-                             "%d threads are %d warp%s: %d lane%s of the last one never work",
+                             "%d threads are %d warp%s with %d idle lane%s: %s by threads",
                              point->shape.block, warps, warps == 1 ? "" : "s", idle,
-                             idle == 1 ? "" : "s"));
+                             idle == 1 ? "" : "s",
+                             occupancy_percent(facts->result, (double)point->occ.active_blocks *
+                                                                  point->shape.block /
+                                                                  dev->threads_per_sm)));
     if (point->shape.cluster <= 1)
         return;
     if (point->shape.cluster > dev->cluster_max)
@@ -492,9 +495,7 @@ static void add_figure(struct result *result, const struct occupancy_point *poin
                                "Three staircases of occupancy: over registers a thread, threads a "
                                "block and shared bytes a block. Asked for: %s.",
                                now),
-                   result_text(result, "%s\n  regs    %s\n  block   %s",
-                               point->occ.active_warps < point->occ.max_warps ? result->view.closing
-                                                                              : result->view.answer,
+                   result_text(result, "%s\n  regs    %s\n  block   %s", conclusion,
                                regs_text(result, point), block_text(result, point)));
 
     for (shape.regs = 8; shape.regs <= dev->registers_per_thread; shape.regs++)
