@@ -486,6 +486,9 @@ static void add_figure(struct result *result, const struct occupancy_point *poin
     struct panel_data regs = { .count = 0 }, block = { .count = 0 }, shared = { .count = 0 };
     int64_t total = asked->static_bytes + asked->dynamic_bytes, step;
     const char *now = occupancy_percent(result, point->occ.occupancy);
+    /* Where nothing is to be lifted, the answer itself is what the picture says. */
+    const char *conclusion =
+        point->occ.active_warps < point->occ.max_warps ? result->view.closing : result->view.answer;
     struct launch_shape shape = *asked;
     struct figure *figure =
         figure_new(result,
