@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { SHARED_ALIGN = 16, LINE_BUCKETS = 4096 };
+enum { SHARED_ALIGN = 16, LINE_BUCKETS = 4096, MAX_CALL_DEPTH = 1000 };
 
 /* Bytes that the parser and decoder may take: far above what any real kernel needs. */
 #define MODULE_LIMIT ((size_t)2 << 30)
@@ -198,24 +198,26 @@ out:
 
 /* ---- Kernels -------------------------------------------------------------------------------- */
 
-/* Bytes of a thread's stack from f downwards; a recursive call counts once. */
-static int stack_of(const struct ptx_module *m, int index, bool *is_open)
+/*
+ * Bytes of a thread's stack from a function downwards. known: by function, -1 while not known; a
+ * call that is still open (recursion) and one deeper than any real program's counts as nothing.
+ */
+static int stack_of(const struct ptx_module *m, int index, int *known, int depth)
 {
     const struct function *f = &m->functions[index];
     int deepest = 0;
 
-    if (is_open[index])
-        return 0;
-    is_open[index] = true;
+    if (known[index] >= 0 || depth == MAX_CALL_DEPTH)
+        return known[index] >= 0 ? known[index] : 0;
+    known[index] = 0;
     for (int i = 0; i < f->insn_count; i++) {
         const struct call *call = f->insns[i].extra;
 
-        if (f->insns[i].control != CONTROL_CALL || !call->callee)
-            continue;
-        deepest = (int)max_i64(deepest, stack_of(m, call->callee->index, is_open));
+        if (f->insns[i].control == CONTROL_CALL && call->callee)
+            deepest = (int)max_i64(deepest, stack_of(m, call->callee->index, known, depth + 1));
     }
-    is_open[index] = false;
-    return f->local_bytes + deepest;
+    known[index] = (int)min_i64((int64_t)f->local_bytes + deepest, INT32_MAX / 2);
+    return known[index];
 }
 
 static bool reads_dynamic(const struct ptx_module *m)
@@ -272,12 +274,14 @@ static void count_branches(const struct ptx_module *m, const struct function *f,
 static int describe_kernels(struct ptx_module *m, uint64_t common, struct err *err)
 {
     size_t n = (size_t)m->ast.function_count;
-    bool *is_open = arena_array(m->arena, n, sizeof *is_open);
+    int *known = arena_array(m->arena, n, sizeof *known);
 
     m->kernels = arena_array(m->arena, n, sizeof *m->kernels);
     m->kernel_functions = arena_array(m->arena, n, sizeof *m->kernel_functions);
-    if (!is_open || !m->kernels || !m->kernel_functions)
+    if (!known || !m->kernels || !m->kernel_functions)
         return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        known[i] = -1;
     for (int i = 0; i < m->ast.function_count; i++) {
         const struct function *f = &m->functions[i];
         struct ptx_kernel *kernel = &m->kernels[m->kernel_count];
@@ -286,7 +290,7 @@ static int describe_kernels(struct ptx_module *m, uint64_t common, struct err *e
             continue;
         kernel->name = f->name;
         kernel->static_shared_bytes = (int)shared_end(f->ast, common);
-        kernel->local_bytes = stack_of(m, i, is_open);
+        kernel->local_bytes = stack_of(m, i, known, 0);
         kernel->max_threads = f->ast->max_threads;
         kernel->is_dynamic_shared = reads_dynamic(m);
         count_branches(m, f, kernel);
