@@ -32,19 +32,33 @@ static int count_distinct(const uint64_t *v, int n)
 int memory_sectors(const uint64_t address[WARP], uint32_t mask, int bytes)
 {
     uint64_t sectors[WARP];
-    int n = 0, changes = 0;
-    bool is_ordered = true;
+    int n = 0, changes = 0, falls = 0;
 
     (void)bytes; /* an aligned access of up to 16 bytes lies within one sector */
-    for (uint32_t m = mask; m; m &= m - 1)
-        sectors[n++] = address[__builtin_ctz(m)] / SECTOR_BYTES;
+    if (mask == UINT32_MAX)
+        for (; n < WARP; n++)
+            sectors[n] = address[n] / SECTOR_BYTES;
+    else
+        for (uint32_t m = mask; m; m &= m - 1)
+            sectors[n++] = address[__builtin_ctz(m)] / SECTOR_BYTES;
     for (int i = 1; i < n; i++) {
         changes += sectors[i] != sectors[i - 1];
-        is_ordered &= sectors[i] >= sectors[i - 1];
+        falls += sectors[i] < sectors[i - 1];
     }
-    if (is_ordered)
+    if (!falls)
         return n ? changes + 1 : 0;
     return count_distinct(sectors, n);
+}
+
+int memory_sectors_linear(uint64_t first, uint64_t step, int bytes)
+{
+    uint64_t size = (int64_t)step < 0 ? 0 - step : step;
+    uint64_t low = (int64_t)step < 0 ? first - size * (WARP - 1) : first;
+
+    (void)bytes;
+    if (size >= SECTOR_BYTES)
+        return WARP;
+    return (int)((low + size * (WARP - 1)) / SECTOR_BYTES - low / SECTOR_BYTES) + 1;
 }
 
 /* Words that lanes of one phase ask for, sorted by bank: the fullest bank decides. */
@@ -69,6 +83,24 @@ static int phase_passes(const uint64_t address[WARP], uint32_t mask, int words)
     return most;
 }
 
+/* The usual case: no bank is asked for two different words. */
+static bool is_conflict_free(const uint64_t address[WARP], uint32_t mask)
+{
+    uint64_t word_of[BANKS];
+    uint32_t used = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t word = address[__builtin_ctz(m)] / BANK_BYTES;
+        unsigned bank = (unsigned)(word % BANKS);
+
+        if (used >> bank & 1 && word_of[bank] != word)
+            return false;
+        used |= (uint32_t)1 << bank;
+        word_of[bank] = word;
+    }
+    return true;
+}
+
 /* Lanes that are served together: all, a half or a quarter of the warp. */
 static int phase_lanes(int bytes)
 {
@@ -84,6 +116,8 @@ int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
 {
     int lanes = phase_lanes(bytes), words = bytes <= 4 ? 1 : bytes / 4, passes = 0;
 
+    if (words == 1 && is_conflict_free(address, mask))
+        return mask != 0;
     for (int first = 0; first < WARP; first += lanes)
         passes += phase_passes(address, phase_mask(mask, first, lanes), words);
     return passes;

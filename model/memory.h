@@ -26,6 +26,9 @@ enum {
  */
 int memory_sectors(const uint64_t address[WARP], uint32_t mask, int bytes);
 
+/* The same for all 32 lanes at first + step * lane; step may be negative, as a 64-bit number. */
+int memory_sectors_linear(uint64_t first, uint64_t step, int bytes);
+
 /*
  * How often the banks must be read or written: in one pass each bank serves one word of 4 bytes,
  * which any number of lanes may share. Accesses of 8 bytes go by half warps, of 16 by quarters, so

@@ -19,9 +19,11 @@ static const int KIND_BYTES[] = { 1, 1, 2, 2, 4, 4, 8 };
 struct access {
     uint64_t address[WARP];
     uint64_t low, high; /* of the first bytes, over the mask */
-    uint8_t *base;      /* host address = base + address, when is_one */
-    bool is_one;        /* all lanes in one allocation */
-    bool is_private;    /* local memory: base is of lane 0, lanes are stack_bytes apart */
+    uint64_t step;      /* from lane to lane, when is_linear: all 32 lanes take part */
+    bool is_linear;
+    uint8_t *base;   /* host address = base + address, when is_one */
+    bool is_one;     /* all lanes in one allocation */
+    bool is_private; /* local memory: base is of lane 0, lanes are stack_bytes apart */
     enum space space;
     int bytes; /* of a lane, the whole vector */
 };
@@ -51,8 +53,29 @@ static void read_addresses(const struct warp *w, const struct insn *in, struct a
             a->address[l] = wide[l] + (uint64_t)in->offset;
 }
 
+/* All lanes, and each as far from the one before. */
+static bool find_step(struct access *a)
+{
+    uint64_t step = a->address[1] - a->address[0], differs = 0;
+
+    for (uint64_t l = 0; l < WARP; l++)
+        differs |= a->address[l] ^ (a->address[0] + step * l);
+    a->step = step;
+    a->is_linear = !differs;
+    return a->is_linear;
+}
+
 static void find_range(struct access *a, uint32_t mask)
 {
+    if (mask == FULL_MASK && find_step(a)) {
+        bool is_falling = (int64_t)a->step < 0;
+
+        a->low = a->address[is_falling ? WARP - 1 : 0];
+        a->high = a->address[is_falling ? 0 : WARP - 1];
+        if (a->low <= a->high)
+            return;
+    }
+    a->is_linear = false;
     a->low = UINT64_MAX;
     a->high = 0;
     if (mask == FULL_MASK) {
@@ -70,18 +93,21 @@ static void find_range(struct access *a, uint32_t mask)
     }
 }
 
-/* The first lanes that are not aligned, or 0. */
+/* The lanes that are not aligned, or 0. */
 static uint32_t misaligned(const struct access *a, uint32_t mask)
 {
-    uint64_t bits = 0;
+    uint64_t bits = 0, most = (uint64_t)(a->bytes - 1);
     uint32_t lanes = 0;
 
-    for (uint32_t m = mask; m; m &= m - 1)
-        bits |= a->address[__builtin_ctz(m)];
-    if (!(bits & (uint64_t)(a->bytes - 1)))
+    if (a->is_linear)
+        bits = a->address[0] | a->step;
+    else
+        for (uint32_t m = mask; m; m &= m - 1)
+            bits |= a->address[__builtin_ctz(m)];
+    if (!(bits & most))
         return 0;
     for (uint32_t m = mask; m; m &= m - 1)
-        if (a->address[__builtin_ctz(m)] & (uint64_t)(a->bytes - 1))
+        if (a->address[__builtin_ctz(m)] & most)
             lanes |= m & -m;
     return lanes;
 }
@@ -219,7 +245,7 @@ static int locate_in(struct warp *w, const struct insn *in, struct access *a, ui
 static int locate(struct warp *w, const struct insn *in, uint32_t mask, int bytes, struct access *a)
 {
     a->bytes = bytes;
-    a->is_one = a->is_private = false;
+    a->is_one = a->is_private = a->is_linear = false;
     read_addresses(w, in, a);
     find_range(a, mask);
     a->space = in->space;
@@ -235,6 +261,16 @@ static int locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
     return locate_in(w, in, a, mask);
 }
 
+/* All windows have the same top byte, which no buffer has. */
+static bool is_any_in_window(const word64 *address, uint64_t offset)
+{
+    uint64_t is_any = 0;
+
+    for (int l = 0; l < WARP; l++)
+        is_any |= (address[l] + offset) >> 40 == SHARED_WINDOW >> 40;
+    return is_any;
+}
+
 /* Lanes of a generic access that are in the same space as the lowest one. */
 static uint32_t same_space(const struct warp *w, const struct insn *in, uint32_t mask)
 {
@@ -242,7 +278,7 @@ static uint32_t same_space(const struct warp *w, const struct insn *in, uint32_t
     uint32_t same = 0;
     enum space first;
 
-    if (in->space != SPACE_GENERIC || (in->option & ACCESS_ADDRESS_32))
+    if (in->option & ACCESS_ADDRESS_32 || !is_any_in_window(wide, (uint64_t)in->offset))
         return mask;
     first = space_at(wide[__builtin_ctz(mask)] + (uint64_t)in->offset);
     for (uint32_t m = mask; m; m &= m - 1)
@@ -276,11 +312,14 @@ static void count(struct warp *w, const struct insn *in, const struct access *a,
     c->requests++;
     c->bytes += (int64_t)a->bytes * __builtin_popcount(mask);
     if (a->space == SPACE_SHARED) {
-        n = memory_passes(a->address, mask, a->bytes);
+        n = a->is_linear && (a->step == 0 || (a->step == 4 && a->bytes == 4))
+                ? 1
+                : memory_passes(a->address, mask, a->bytes);
         c->passes += n;
         c->best += memory_best_passes(mask, a->bytes);
     } else if (a->space == SPACE_GLOBAL || a->space == SPACE_CONST) {
-        n = memory_sectors(a->address, mask, a->bytes);
+        n = a->is_linear ? memory_sectors_linear(a->address[0], a->step, a->bytes)
+                         : memory_sectors(a->address, mask, a->bytes);
         c->sectors += n;
     } else {
         n = (int)ceil_div((int64_t)a->bytes * __builtin_popcount(mask), SECTOR_BYTES);
@@ -325,16 +364,10 @@ static uint64_t get_register(const struct warp *w, const struct insn *in, uint32
 }
 
 /* All lanes, one after the other in memory, with registers as wide as the words. */
-static bool is_block(const struct insn *in, const struct access *a, uint32_t mask)
+static bool is_block(const struct insn *in, const struct access *a)
 {
-    uint64_t step = (uint64_t)a->bytes, differs = 0;
-    bool is_wide = in->option & ACCESS_WIDE_ROWS;
-
-    if (mask != FULL_MASK || !a->is_one || in->vector != 1 || a->bytes != (is_wide ? 8 : 4))
-        return false;
-    for (int l = 0; l < WARP; l++)
-        differs |= a->address[l] ^ (a->address[0] + step * (uint64_t)l);
-    return !differs;
+    return a->is_linear && a->is_one && in->vector == 1 && a->step == (uint64_t)a->bytes &&
+           a->bytes == (in->option & ACCESS_WIDE_ROWS ? 8 : 4);
 }
 
 static bool is_word_gather(const struct insn *in, const struct access *a)
@@ -348,6 +381,13 @@ static void gather_words(struct warp *w, const struct insn *in, const struct acc
 {
     word32 *d = (word32 *)(w->rows + in->rows[0]);
 
+    if (a->is_linear && !a->step) {
+        uint32_t v = *(const word32 *)(a->base + a->address[0]);
+
+        for (int l = 0; l < WARP; l++)
+            d[l] = v;
+        return;
+    }
     if (mask == FULL_MASK) {
         for (int l = 0; l < WARP; l++)
             d[l] = *(const word32 *)(a->base + a->address[l]);
@@ -380,7 +420,7 @@ static int load_some(struct warp *w, const struct insn *in, uint32_t mask)
     if (locate(w, in, mask, KIND_BYTES[in->memory] * in->vector, &a) < 0)
         return EXEC_FAULT;
     count(w, in, &a, mask);
-    if (is_block(in, &a, mask))
+    if (is_block(in, &a))
         memcpy(w->rows + in->rows[0], a.base + a.address[0], (size_t)a.bytes * WARP);
     else if (is_word_gather(in, &a))
         gather_words(w, in, &a, mask);
@@ -413,7 +453,7 @@ static int store_some(struct warp *w, const struct insn *in, uint32_t mask)
     if (locate(w, in, mask, KIND_BYTES[in->memory] * in->vector, &a) < 0)
         return EXEC_FAULT;
     count(w, in, &a, mask);
-    if (is_block(in, &a, mask))
+    if (is_block(in, &a))
         memcpy(a.base + a.address[0], w->rows + in->rows[0], (size_t)a.bytes * WARP);
     else
         store_lanes(w, in, &a, mask);
@@ -425,6 +465,8 @@ typedef int some_fn(struct warp *w, const struct insn *in, uint32_t mask);
 /* A generic access may have lanes in several spaces: one after the other. */
 static int by_space(struct warp *w, const struct insn *in, uint32_t mask, some_fn *fn)
 {
+    if (in->space != SPACE_GENERIC)
+        return fn(w, in, mask);
     while (mask) {
         uint32_t some = same_space(w, in, mask);
 
