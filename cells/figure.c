@@ -184,6 +184,12 @@ struct panel *figure_add_bars(struct figure *figure, const char *title, struct f
     return join(figure, panel);
 }
 
+void panel_base(struct panel *panel, double base)
+{
+    if (panel && panel->kind == PANEL_BARS)
+        panel->bars.base = base;
+}
+
 struct panel *figure_add_heat(struct figure *figure, const char *title, struct figure_axis x,
                               struct figure_axis y, struct figure_axis value,
                               const char *const *x_names, size_t x_count,

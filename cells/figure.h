@@ -73,8 +73,8 @@ struct figure_bars {
     const char **series; /* "measured", "model" */
     size_t group_count, series_count;
     const double *values;
-    const char *
-        *labels; /* beside each bar as values; an entry, or labels, may be NULL: the number */
+    double base;         /* where bars begin: 0, or 1 for ratios on a logarithmic axis */
+    const char **labels; /* beside each bar, as values; NULL, all or one: the number */
 };
 
 /* Two swept keys: values[y * x_count + x]. NaN: no value (a launch that cannot be). */
@@ -183,6 +183,9 @@ struct panel *figure_add_bars(struct figure *figure, const char *title, struct f
                               const char *const *groups, size_t group_count,
                               const char *const *series, size_t series_count, const double *values,
                               const char *const *labels);
+
+/* Where bars begin, if not at 0 or the end of a logarithmic axis: 1 for ratios. */
+void panel_base(struct panel *panel, double base);
 
 /* values[y * x_count + x]. */
 struct panel *figure_add_heat(struct figure *figure, const char *title, struct figure_axis x,

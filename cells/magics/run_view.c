@@ -418,7 +418,8 @@ static void add_figure(struct result *r, const struct lesson_run *run)
                         "For each variant, its time divided by the time of a twin that does the "
                         "same work with whole warps on one path.",
                         r->view.answer);
-    figure_add_bars(figure, NULL, axis, groups, group_count, series, n, values, labels);
+    panel_base(figure_add_bars(figure, NULL, axis, groups, group_count, series, n, values, labels),
+               1);
 }
 
 int run_fill_result(struct result *r, const struct call *call, const struct lesson_run *run,

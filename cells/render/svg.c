@@ -142,7 +142,7 @@ static size_t fitting_words(const char *text, size_t size, int room)
     size_t taken = 0, end = 0;
 
     while (end < size) {
-        end += strspn(text + end, " ");
+        end += strspn(text + end, " \n");
         end += strcspn(text + end, " \n");
         end = end < size ? end : size;
         buf_cut(&line, 0);
@@ -168,16 +168,24 @@ static int draw_words(struct drawing *d, int y, int room, const char *text, size
         pen_text(d, MARGIN, y, ANCHOR_START, SIZE_NORMAL, LOOK_MUTED, room, buf_text(&line));
         d->body.is_failed |= line.is_failed;
         buf_done(&line);
-        at += n + strspn(text + at + n, " ");
+        at += n + strspn(text + at + n, " \n");
         y += LINE;
     }
     return y;
 }
 
+/* The conclusion up to its details, which stand on lines that begin with a blank. */
+static size_t sentence(const char *conclusion)
+{
+    const char *details = strstr(conclusion, "\n ");
+
+    return details ? (size_t)(details - conclusion) : strlen(conclusion);
+}
+
 static int draw_heading(struct drawing *d, const struct figure *figure)
 {
     int y = MARGIN + 10 * PX, room = CARD_WIDTH - 2 * MARGIN;
-    size_t size = strcspn(figure->conclusion, "\n");
+    size_t size = sentence(figure->conclusion);
 
     if (*figure->title) {
         pen_text(d, MARGIN, y, ANCHOR_START, SIZE_TITLE, LOOK_STRONG, room, figure->title);

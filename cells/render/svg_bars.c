@@ -125,6 +125,8 @@ static struct axis make_axis(const struct figure_bars *bars, int from, int to)
 
     for (i = 0; i < n; i++)
         axis_range_add(&range, bars->value.scale, bars->values[i]);
+    if (range.min <= range.max)
+        axis_range_add(&range, bars->value.scale, bars->base);
     return axis_make(&bars->value, range, true, from, to);
 }
 
@@ -171,10 +173,16 @@ static void draw_bar(struct drawing *d, const struct axis *axis, size_t series, 
     buf_printf(&d->body, "\" fill=\"%s\"/>\n", pen_series_colour(series));
 }
 
+/* A base that the axis cannot show (0 on a logarithmic one) is its end. */
+static int base_of(const struct figure_bars *bars, const struct axis *axis)
+{
+    return axis_shows(axis, bars->base) ? axis_at(axis, bars->base) : axis->from;
+}
+
 static void draw_group(struct drawing *d, const struct figure_bars *bars, const struct axis *axis,
                        size_t group, int y)
 {
-    int zero = axis->scale == SCALE_LINEAR ? axis_at(axis, 0) : axis->from;
+    int zero = base_of(bars, axis);
     size_t s;
 
     for (s = 0; s < drawn_series(bars); s++) {
@@ -197,7 +205,7 @@ void bars_draw(struct drawing *d, const struct panel *panel, struct box box)
     const struct figure_bars *bars = &panel->bars;
     int top = panel_title(d, panel, box), height = plot_height(bars), bottom = top + height;
     struct legend_entry entries[LEGEND_MAX];
-    int names, y = top + GROUP_GAP, group;
+    int names, y = top + GROUP_GAP, group, base;
     struct figure_bars drawn = *bars;
     struct axis axis;
     size_t g;
@@ -218,7 +226,8 @@ void bars_draw(struct drawing *d, const struct panel *panel, struct box box)
     }
     if (g < bars->group_count || drawn.series_count < bars->series_count)
         d->is_coarse = true;
-    pen_line(d, axis.from, top + GROUP_GAP / 2, axis.from, bottom - GROUP_GAP / 2,
+    base = base_of(bars, &axis);
+    pen_line(d, base, top + GROUP_GAP / 2, base, bottom - GROUP_GAP / 2,
              "stroke=\"" COLOUR_AXIS "\"");
     pen_legend(d, box.x, bottom + BAR_AXIS, box.width, entries, entries_of(bars, entries), false);
 }

@@ -46,6 +46,11 @@ class Lab:
                         JUPYTERLAB_WORKSPACES_DIR=str(home / "workspaces"))
         for name, value in SETTINGS.items():
             self.set(name, value)
+        # The page of somebody who has installed nothing but JupyterLab.
+        page = home / "config" / "labconfig" / "page_config.json"
+        page.parent.mkdir(parents=True)
+        page.write_text(json.dumps({"disabledExtensions": {"@jupyter/nbgrader": True}}),
+                        encoding="utf-8")
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
                    "--port", self.url.rsplit(":", 1)[1], "--ServerApp.port_retries=0",
                    "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",

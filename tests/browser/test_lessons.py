@@ -35,3 +35,14 @@ def test_the_dark_theme_is_as_readable(lab, open_notebook, screenshots, name):
         notebook.screenshot(os.path.join(screenshots, f"{stem}-dark"))
     finally:
         lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Light"})
+
+
+def test_the_picture_of_the_readme(lab, open_notebook, screenshots):
+    """docs/images/lab.png is a copy of what this draws."""
+    notebook = open_notebook(lab.write("first-steps.ipynb", [
+        "%occupancy regs=42 static=8K", "%simulate warps=5 policy=lrr"]))
+    notebook.page.evaluate("() => { jupyterapp.commands.execute('application:toggle-left-area') }")
+    notebook.run_all()
+    assert notebook.errors() == []
+    assert notebook.root.locator(".jp-RenderedSVG img").count() == 2
+    notebook.screenshot(os.path.join(screenshots, "lab"), width=900)
