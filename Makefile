@@ -91,6 +91,10 @@ asan-binaries:
 fuzz: asan-binaries                   ## every fuzzer for 5 seconds
 	@for f in $(FUZZ:$(BUILD)/%=build/asan/%); do $$f 5 || exit 1; done
 
+lessons: all                          ## run the lessons and README's examples, keep their outputs
+	@for n in notebooks/*.ipynb; do $(BUILD)/warpbook run $$n -o $$n || exit 1; done
+	@python3 scripts/readme.py
+
 install: all                          ## install the program and its kernelspec under PREFIX
 	install -D -m 755 $(BUILD)/warpbook $(DESTDIR)$(PREFIX)/bin/warpbook
 	$(DESTDIR)$(PREFIX)/bin/warpbook install --prefix $(DESTDIR)$(PREFIX)
@@ -106,5 +110,5 @@ clean:                                ## remove what was built
 	rm -rf $(BUILD)
 
 -include $(LIB_OBJ:.o=.d) $(BUILD)/jupyter-kernel/main.d
-.PHONY: all lab demo test test-long bench unit binaries asan asan-binaries fuzz install format lint \
+.PHONY: all lab demo test test-long bench lessons unit binaries asan asan-binaries fuzz install format lint \
         arrows help clean

@@ -16,7 +16,7 @@ LINES = [
     "%occupancy block=[64,128] device=[L40S,A100]", "%simulate", "%simulate warps=12 jitter=3",
     "%simulate warps=1..4 policy=[gto,lrr]", "%simulate schedulers=4 warps=7 cycles=10",
     "%simulate warps=1..3 frames=yes", "%doctor", "%who", "%run divergence n=64K",
-    "__global__ void k(float *x) { x[threadIdx.x] = 1; }",
+    "%run divergence device=L40S", "__global__ void k(float *x) { x[threadIdx.x] = 1; }",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 
