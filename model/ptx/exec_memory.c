@@ -21,7 +21,7 @@ struct access {
     uint64_t low, high; /* of the first bytes, over the mask */
     uint64_t step;      /* from lane to lane, when is_linear: all 32 lanes take part */
     bool is_linear;
-    uint8_t *base;   /* host address = base + address, when is_one */
+    uintptr_t base;  /* host address = base + address, when is_one; wraps */
     bool is_one;     /* all lanes in one allocation */
     bool is_private; /* local memory: base is of lane 0, lanes are stack_bytes apart */
     enum space space;
@@ -159,7 +159,7 @@ static int locate_shared(struct warp *w, const struct insn *in, struct access *a
     uint64_t size = run->shared_bytes;
     uint32_t lanes;
 
-    a->base = w->cta->shared;
+    a->base = (uintptr_t)w->cta->shared;
     a->is_one = true;
     if (a->high < size && size - a->high >= (uint64_t)a->bytes)
         return EXEC_OK;
@@ -172,7 +172,7 @@ static int locate_local(struct warp *w, const struct insn *in, struct access *a,
     uint64_t size = w->cta->run->stack_bytes;
     uint32_t lanes;
 
-    a->base = w->local;
+    a->base = (uintptr_t)w->local;
     a->is_one = false;
     a->is_private = true;
     if (a->high < size && size - a->high >= (uint64_t)a->bytes)
@@ -188,7 +188,7 @@ static int locate_parameter(struct warp *w, const struct insn *in, struct access
     uint32_t lanes;
 
     if (a->high < size && size - a->high >= (uint64_t)a->bytes && !(in->flags & INSN_WRITES)) {
-        a->base = (uint8_t *)(uintptr_t)launch->parameters;
+        a->base = (uintptr_t)launch->parameters;
         a->is_one = true;
         return EXEC_OK;
     }
@@ -208,7 +208,7 @@ static int locate_global(struct warp *w, const struct insn *in, struct access *a
     uint32_t lanes = 0;
 
     if (fits(r, a->low, a->high, a->bytes) && !(is_write && r->is_read_only)) {
-        a->base = r->data - r->start;
+        a->base = (uintptr_t)r->data - r->start;
         a->is_one = true;
         return EXEC_OK;
     }
@@ -292,9 +292,9 @@ static uint8_t *host_address(const struct warp *w, const struct access *a, int l
     const struct region *r;
 
     if (a->is_private)
-        return a->base + (size_t)lane * w->cta->run->stack_bytes + a->address[lane];
+        return (uint8_t *)(a->base + (size_t)lane * w->cta->run->stack_bytes + a->address[lane]);
     if (a->is_one)
-        return a->base + a->address[lane];
+        return (uint8_t *)(a->base + a->address[lane]);
     r = region_find(w->cta->run, a->address[lane]);
     return r->data + (a->address[lane] - r->start);
 }
@@ -421,7 +421,8 @@ static int load_some(struct warp *w, const struct insn *in, uint32_t mask)
         return EXEC_FAULT;
     count(w, in, &a, mask);
     if (is_block(in, &a))
-        memcpy(w->rows + in->rows[0], a.base + a.address[0], (size_t)a.bytes * WARP);
+        memcpy(w->rows + in->rows[0], (const void *)(a.base + a.address[0]),
+               (size_t)a.bytes * WARP);
     else if (is_word_gather(in, &a))
         gather_words(w, in, &a, mask);
     else
@@ -454,7 +455,7 @@ static int store_some(struct warp *w, const struct insn *in, uint32_t mask)
         return EXEC_FAULT;
     count(w, in, &a, mask);
     if (is_block(in, &a))
-        memcpy(a.base + a.address[0], w->rows + in->rows[0], (size_t)a.bytes * WARP);
+        memcpy((void *)(a.base + a.address[0]), w->rows + in->rows[0], (size_t)a.bytes * WARP);
     else
         store_lanes(w, in, &a, mask);
     return EXEC_OK;

@@ -879,10 +879,8 @@ static int parse_formals(struct parser *p, struct symbol ***out, int *count)
             return fail_syntax(p, "at most 256 parameters");
         if (!accept_directive(p, ".param") && !accept_directive(p, ".reg"))
             return fail_syntax(p, "'.param'");
-        if (at_directive(p, ".b32") || p->token.kind == TOKEN_DIRECTIVE) {
-            if (parse_qualifiers(p, &shape, &vector) < 0)
-                return -1;
-        }
+        if (parse_qualifiers(p, &shape, &vector) < 0)
+            return -1;
         formals[n] = declare_variable(p, &shape, 1);
         if (!formals[n])
             return -1;

@@ -55,9 +55,10 @@ static void fold(struct trace *t)
         return;
     last = &t->steps[t->step_count - 1];
     before = last - 1;
-    if (last->block != before->block || last->accesses != before->accesses ||
-        memcmp(t->accesses + last->access, t->accesses + before->access,
-               (size_t)last->accesses * sizeof *t->accesses) != 0)
+    if (last->block != before->block || last->accesses != before->accesses)
+        return;
+    if (last->accesses && memcmp(t->accesses + last->access, t->accesses + before->access,
+                                 (size_t)last->accesses * sizeof *t->accesses) != 0)
         return;
     before->repeat += last->repeat;
     t->access_count = last->access;
