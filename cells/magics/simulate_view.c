@@ -454,9 +454,9 @@ void simulate_add_gantt(struct figure *figure, const struct simulation *s)
 
 static void add_figure(struct result *result, const struct simulation *s)
 {
-    const char *title =
-        result_text(result, "%d warps, issue %d, wait %d, %s", s->pattern.warps, s->pattern.issue,
-                    s->pattern.wait, scheduler_policy_name(s->pattern.policy));
+    const char *title = result_text(result, "%d warp%s, issue %d, wait %d, %s", s->pattern.warps,
+                                    s->pattern.warps == 1 ? "" : "s", s->pattern.issue,
+                                    s->pattern.wait, scheduler_policy_name(s->pattern.policy));
     struct figure *figure =
         figure_new(result, title,
                    result_text(result, "A row for each warp and a column for each cycle. %s",

@@ -264,7 +264,7 @@ const char *pen_ramp_colour(size_t step)
 
 bool pen_ramp_is_dark(size_t step)
 {
-    return step >= 5;
+    return step >= 6; /* dark words have the higher contrast up to step 5 */
 }
 
 enum fill pen_series_fill(size_t series)
