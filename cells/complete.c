@@ -8,6 +8,7 @@
 #include "cells/help.h"
 #include "cells/segment.h"
 #include "cells/words.h"
+#include "kernels/lessons.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,15 +214,27 @@ static void add_value(struct collector *c, struct session *session, const struct
     }
 }
 
-/* Words without a key: %help takes names of magics and terms, others their positional's values. */
+static void add_topics(struct collector *c)
+{
+    for (size_t i = 0; i < MAGIC_COUNT; i++)
+        add(c, MAGICS[i]->name, "magic", MAGICS[i]->summary);
+    for (size_t i = 0; i < GLOSSARY_COUNT; i++)
+        add(c, GLOSSARY[i].name, "text", "a word of the field");
+}
+
+static void add_lessons(struct collector *c)
+{
+    for (size_t i = 0; i < LESSON_COUNT; i++)
+        add(c, LESSONS[i].name, "module", LESSONS[i].question);
+}
+
+/* Words without a key: some magics know their own, the others take their positional's values. */
 static void add_positionals(struct collector *c, struct session *session, const struct magic *m)
 {
-    if (strcmp(m->name, "help") == 0) {
-        for (size_t i = 0; i < MAGIC_COUNT; i++)
-            add(c, MAGICS[i]->name, "magic", MAGICS[i]->summary);
-        for (size_t i = 0; i < GLOSSARY_COUNT; i++)
-            add(c, GLOSSARY[i].name, "text", "a word of the field");
-    }
+    if (strcmp(m->name, "help") == 0)
+        add_topics(c);
+    if (strcmp(m->name, "run") == 0 || strcmp(m->name, "source") == 0)
+        add_lessons(c);
     for (size_t i = 0; i < m->param_count; i++)
         if (m->params[i].flags & PARAM_POSITIONAL)
             add_value(c, session, &m->params[i]);

@@ -117,13 +117,15 @@ static bool has_open_brace(struct bytes line)
     return depth > 0;
 }
 
-/* device=RTX-4090 and policy=two-level: values reach over '-', ':' and '.'. */
+/* device=RTX-4090, policy=two-level, device=cc=8.9: values reach over more than names do. */
 static void widen_value(struct bytes code, struct context *c)
 {
-    while (c->start > 0 &&
-           (is_name_char(code.data[c->start - 1]) || strchr("-:.", code.data[c->start - 1])) &&
-           code.data[c->start - 1])
+    while (c->start > 0 && code.data[c->start - 1] &&
+           (is_name_char(code.data[c->start - 1]) || strchr("-:.", code.data[c->start - 1])))
         c->start--;
+    if (c->start > 3 && memcmp(code.data + c->start - 3, "cc=", 3) == 0 &&
+        strchr("=[, ", code.data[c->start - 4]))
+        c->start -= 3;
 }
 
 static void in_magic_line(struct bytes code, struct context *c)

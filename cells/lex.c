@@ -157,11 +157,17 @@ static size_t skip_blanks(const struct lexer *lexer, size_t at)
     return at;
 }
 
-static bool only_end_follows(const struct lexer *lexer, size_t at)
+/* What was found behind a run of ';' is remembered, or a line full of them would take forever. */
+static bool only_end_follows(struct lexer *lexer, size_t at)
 {
+    if (at < lexer->code_at)
+        return false;
     while (char_at(lexer, at) == ';')
         at = skip_blanks(lexer, at + 1);
-    return at >= lexer->source.text.size;
+    if (at >= lexer->source.text.size)
+        return true;
+    lexer->code_at = at;
+    return false;
 }
 
 /* ---- numbers ---- */

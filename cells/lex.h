@@ -69,6 +69,7 @@ struct lexer {
     struct arena *arena; /* strings go here */
     size_t at;           /* offset of the next byte to read */
     size_t last_end;     /* end of the last token taken */
+    size_t code_at;      /* no ';' before this offset ends the line */
     struct token ahead;
     bool has_ahead;
 };

@@ -188,17 +188,21 @@ static bool takes_plain_text(const struct segmenter *s, size_t at)
     return magic && (magic->flags & MAGIC_PLAIN);
 }
 
-static size_t skip_quoted(const struct segmenter *s, size_t at, size_t end)
+/* *unclosed: the quote that is known to have no partner on this line, so as to look once only. */
+static size_t skip_quoted(const struct segmenter *s, size_t at, size_t end, char *unclosed)
 {
     char quote = char_at(s, at);
 
+    if (*unclosed == quote)
+        return at;
     for (size_t i = at + 1; i < end; i++) {
         if (char_at(s, i) == '\\')
             i++;
         else if (char_at(s, i) == quote)
             return i;
     }
-    return at; /* no closing one on this line: an ordinary character */
+    *unclosed = quote;
+    return at; /* an ordinary character */
 }
 
 /*
@@ -214,6 +218,7 @@ static size_t logical_end(struct segmenter *s, size_t at, enum segment_kind kind
     for (;;) {
         size_t end = line_end(s, at), last;
         bool is_comment = false;
+        char unclosed = '\0';
 
         for (size_t i = at; i < end && !is_comment; i++) {
             char c = char_at(s, i);
@@ -221,7 +226,7 @@ static size_t logical_end(struct segmenter *s, size_t at, enum segment_kind kind
 
             is_comment = after_blank && (c == '#' || (c == '/' && char_at(s, i + 1) == '/'));
             if (c == '"' || c == '\'')
-                i = skip_quoted(s, i, end);
+                i = skip_quoted(s, i, end, &unclosed);
             else if (strchr("([{", c) && c)
                 depth++;
             else if (strchr(")]}", c) && c && depth > 0)

@@ -181,6 +181,20 @@ static void hostile_cells_end_in_an_error_and_lose_nothing(void **state)
     assert_int_equal(harness_run_bytes(h, cell, big / 8 * 8), 0);
     clock_gettime(CLOCK_MONOTONIC, &end);
     assert_true(end.tv_sec - start.tv_sec < 60);
+    /* What would make a careless reader start over at every byte. */
+    memset(cell, ';', big);
+    memcpy(cell, "%reset ", 7);
+    cell[big - 1] = 'x';
+    assert_int_equal(harness_run_bytes(h, cell, big), -1);
+    for (size_t i = 8; i + 1 < big; i += 2)
+        memcpy(cell + i, "\\'", 2);
+    memcpy(cell, "%print '", 8);
+    cell[big - 1] = 'x';
+    assert_int_equal(harness_run_bytes(h, cell, big), -1);
+    for (size_t i = 0; i + 2 <= big; i += 2)
+        memcpy(cell + i, "R\"", 2);
+    assert_int_equal(session_is_complete(h->session, (struct bytes){ cell, big }, (char[64]){ 0 }),
+                     CELL_INCOMPLETE);
     /* A tree that leans to the left is as deep as it is long. */
     memset(cell, '(', 157);
     memcpy(cell, "%print ", 7);

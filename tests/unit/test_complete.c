@@ -29,17 +29,43 @@ static void tab_offers_what_may_stand_there(void **state)
     static const struct {
         const char *code, *items, *word;
     } cases[] = {
-        { "%pri|", "%print", "%pri" },         { "x = %pri|", "%print", "%pri" },
-        { "n = 5\n%ec|ho", "%echo", "%echo" }, { "%print siz|", "sizes", "siz" },
-        { "%print siz|es", "sizes", "sizes" }, { "%print flo|", "float floor", "flo" },
-        { "m = siz|", "sizes", "siz" },        { "%print cou|, 2", "count", "cou" },
-        { "__glo|", "__global__", "__glo" },   { "int i = threadI|", "threadIdx", "threadI" },
-        { "%nosuch a|", "abs", "a" },          { "|", "sizes", "" },
+        { "%pri|", "%print", "%pri" },
+        { "x = %pri|", "%print", "%pri" },
+        { "n = 5\n%ec|ho", "%echo", "%echo" },
+        { "%print siz|", "sizes", "siz" },
+        { "%print siz|es", "sizes", "sizes" },
+        { "%print flo|", "float floor", "flo" },
+        { "m = siz|", "sizes", "siz" },
+        { "%print cou|, 2", "count", "cou" },
+        { "__glo|", "__global__", "__glo" },
+        { "int i = threadI|", "threadIdx", "threadI" },
+        { "%nosuch a|", "abs", "a" },
+        { "%run div|", "divergence", "div" },
+        { "%help war|", "warp warp scheduler", "war" },
+        { "%simulate pol|", "policy=", "pol" },
+        { "%simulate policy=l|", "longest-ready lrr", "l" },
+        { "%simulate policy=longest-r|", "longest-ready", "longest-r" },
+        { "%simulate policy=[gto,l|]", "longest-ready lrr", "l" },
+        { "%simulate warps=3 policy=gto wa|", "wait=", "wa" },
+        { "%occupancy device=L4|", "L4 L40S", "L4" },
+        { "%occupancy device=rtx4|", "RTX4090", "rtx4" },
+        { "%occupancy device=cc=12.|", "cc=12.0 cc=12.1", "cc=12." },
+        { "x = %occupancy blo|", "block=", "blo" },
+        { "%print occ.limit|", "limiters limits", "limit" },
+        { "%print occ.limits.reg|", "registers", "reg" },
+        { "m = occ.limits.reg|", "registers", "reg" },
+        { "%check occ.act|", "active_blocks active_warps", "act" },
+        { "%check n == 1 hid|", "hide_expected=", "hid" },
+        { "%%for i in [1]\n%pri|", "%print", "%pri" },
+        { "%%gra|", "%%grade", "%%gra" },
+        { "%reset d|", "data", "d" },
+        { "%occupancy block={siz|}", "sizes", "siz" },
+        { "|", "_ occ sizes", "" },
     };
     struct harness *h = *state;
     char items[4000], word[64];
 
-    assert_prints(h, "sizes = [1,2]", "");
+    assert_prints(h, "sizes = [1,2]\n%occupancy -> occ", "");
     for (size_t i = 0; i < COUNT(cases); i++) {
         complete(h, cases[i].code, items, sizeof(items), word);
         if (strcmp(items, cases[i].items) != 0)
