@@ -13,14 +13,9 @@
 typedef int handler_function(struct kernel *kernel, struct request *request, json_t **reply,
                              struct err *err);
 
-handler_function kernel_info_request, connect_request; /* kernel_info.c */
-handler_function execute_request;
-handler_function complete_request;
-handler_function inspect_request;
-handler_function is_complete_request;
-handler_function history_request;
+handler_function kernel_info_request, execute_request, complete_request, inspect_request;
+handler_function is_complete_request, history_request, usage_request, connect_request;
+handler_function interrupt_request, shutdown_request;
 handler_function comm_open, comm_msg, comm_close, comm_info_request; /* comm.c */
-handler_function interrupt_request, shutdown_request;                /* lifetime.c */
-handler_function usage_request;
 
 #endif

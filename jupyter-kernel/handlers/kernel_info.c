@@ -1,4 +1,4 @@
-/* kernel_info_request and connect_request: what this kernel is, and where. */
+/* kernel_info_request: what this kernel is. */
 #include "cells/language_info.h"
 #include "jupyter-kernel/handlers/handlers.h"
 #include "model/base/version.h"
@@ -22,17 +22,5 @@ int kernel_info_request(struct kernel *kernel, struct request *request, json_t *
                        "implementation_version", WARPBOOK_VERSION, "language_info", language_info(),
                        "banner", BANNER, "help_links", help_links(), "supported_features",
                        "debugger", 0);
-    return 0;
-}
-
-int connect_request(struct kernel *kernel, struct request *request, json_t **reply, struct err *err)
-{
-    const int *ports = kernel->connection.ports;
-
-    (void)request, (void)err;
-    *reply = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "status", "ok", "shell_port",
-                       ports[CHANNEL_SHELL], "iopub_port", ports[CHANNEL_IOPUB], "stdin_port",
-                       ports[CHANNEL_STDIN], "hb_port", ports[CHANNEL_HB], "control_port",
-                       ports[CHANNEL_CONTROL]);
     return 0;
 }

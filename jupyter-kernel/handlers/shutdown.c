@@ -1,19 +1,12 @@
-/* interrupt_request and shutdown_request: both act at once, whatever runs. */
+/*
+ * shutdown_request: every client learns of it on iopub, not only the one that
+ * asked. restart is for the client's eyes: whoever restarts a kernel starts a
+ * new process.
+ */
 #include "jupyter-kernel/content.h"
-#include "jupyter-kernel/executor.h"
 #include "jupyter-kernel/handlers/handlers.h"
 #include "jupyter-kernel/post.h"
 
-int interrupt_request(struct kernel *kernel, struct request *request, json_t **reply,
-                      struct err *err)
-{
-    (void)request, (void)err;
-    executor_interrupt(kernel);
-    *reply = json_pack("{s:s}", "status", "ok");
-    return 0;
-}
-
-/* Every client learns of it on iopub, not only the one that asked. */
 int shutdown_request(struct kernel *kernel, struct request *request, json_t **reply,
                      struct err *err)
 {
