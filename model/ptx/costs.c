@@ -29,8 +29,9 @@
         [LAT_F64] = { 1, f64_ii, f64_lat, f64_ii > 4 ? SHORT : WAIT },                             \
         [LAT_SFU] = { 1, 8, sfu_lat, SHORT }, [LAT_DIVIDE] = { 10, 2, 60, WAIT },                  \
         [LAT_DIVIDE64] = { 40, 2, 200, WAIT }, [LAT_SHFL] = { 1, 4, 24, SHORT },                   \
-        [LAT_SHARED] = { 1, 4, 0, SHORT }, [LAT_GLOBAL] = { 1, 4, 0, LONG },                       \
-        [LAT_ATOM] = { 1, 4, 0, LONG }, [LAT_BARRIER] = { 1, 1, 0, PTX_STALL_barrier },            \
+        [LAT_DIVIDE_CONSTANT] = { 4, int_ii, 16, WAIT }, [LAT_SHARED] = { 1, 4, 0, SHORT },        \
+        [LAT_GLOBAL] = { 1, 4, 0, LONG }, [LAT_ATOM] = { 1, 4, 0, LONG },                          \
+        [LAT_BARRIER] = { 1, 1, 0, PTX_STALL_barrier },                                            \
         [LAT_BRANCH] = { 1, 2, 8, PTX_STALL_branch },                                              \
     }
 

@@ -408,6 +408,23 @@ static const struct op *find_op(struct decoder *d)
     return op;
 }
 
+/* The optimized build writes a register once, so a mov of a constant makes it one. */
+static bool is_constant(const struct decoder *d, const struct operand *o)
+{
+    if (!o || o->kind != OPERAND_REGISTER)
+        return o && (o->kind == OPERAND_INT || (o->kind == OPERAND_SYMBOL));
+    return d->is_constant[o->symbol->first_id + o->index];
+}
+
+static void note_constant(struct decoder *d)
+{
+    const struct operand *to = decode_operand(d, 0);
+
+    if (to && to->kind == OPERAND_REGISTER)
+        d->is_constant[to->symbol->first_id + to->index] =
+            is_op(d, "mov") && is_constant(d, decode_operand(d, 1));
+}
+
 static int decode_table(struct decoder *d)
 {
     const struct op *op = find_op(d);
@@ -418,6 +435,9 @@ static int decode_table(struct decoder *d)
     in->full = op->full;
     in->masked = op->masked;
     in->latency = op->latency;
+    note_constant(d);
+    if ((is_op(d, "div") || is_op(d, "rem")) && is_constant(d, decode_operand(d, 2)))
+        in->latency = LAT_DIVIDE_CONSTANT;
     if (d->ast_insn->operand_count != op->sources + 1)
         return decode_refuse(d, "another number of operands than it has");
     if (!take_source(d, 1, op->a_bits, &in->a))
@@ -910,7 +930,8 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     d->predicates_used = WARP;
     d->sink = decode_room(d, ROW64);
     d->register_rows = arena_array(module->arena, registers, sizeof *d->register_rows);
-    if (!d->register_rows)
+    d->is_constant = arena_array(module->arena, registers, sizeof *d->is_constant);
+    if (!d->register_rows || !d->is_constant)
         return fail_memory(d);
     for (size_t i = 0; i < registers; i++)
         d->register_rows[i] = NO_ROW;

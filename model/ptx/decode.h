@@ -25,6 +25,7 @@ struct decoder {
     struct ast_function *ast;
     const struct op_table *table;
     int64_t *register_rows; /* by register id; NO_ROW: not used so far */
+    bool *is_constant;      /* by register id: a mov of a constant wrote it */
     struct constant *constants[CONSTANT_BUCKETS];
     int constant_count;
     uint32_t frame_bytes;

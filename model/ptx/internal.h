@@ -61,6 +61,7 @@ enum latency_class {
     LAT_SFU,    /* special functions, conversions */
     LAT_DIVIDE, /* a division or root: a sequence of some ten instructions */
     LAT_DIVIDE64,
+    LAT_DIVIDE_CONSTANT, /* an integer by a constant: a multiplication and shifts */
     LAT_SHFL,
     LAT_SHARED,
     LAT_GLOBAL,
