@@ -55,22 +55,26 @@ def spawn(command, folder):
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), info
 
 
-def start_ms(command, folder):
-    """Spawn to kernel_info_reply."""
+def wait_for_info(info):
+    """Returns when the kernel has answered a kernel_info_request."""
     context = zmq.Context()
-    session = Session(key=b"")
-    begin = time.perf_counter()
-    process, info = spawn(command, folder)
-    session.key = info["key"].encode()
     shell = context.socket(zmq.DEALER)
     shell.linger, shell.reconnect_ivl = 0, 1
     shell.connect(f"tcp://127.0.0.1:{info['shell_port']}")
-    session.send(shell, "kernel_info_request")
-    shell.poll(60000)
+    Session(key=info["key"].encode()).send(shell, "kernel_info_request")
+    if not shell.poll(60000):
+        raise TimeoutError("no kernel_info_reply in 60 s")
+    context.destroy(linger=0)
+
+
+def start_ms(command, folder):
+    """Spawn to kernel_info_reply."""
+    begin = time.perf_counter()
+    process, info = spawn(command, folder)
+    wait_for_info(info)
     took = (time.perf_counter() - begin) * 1000
     process.kill()
     process.wait()
-    context.destroy(linger=0)
     return took
 
 
@@ -79,6 +83,7 @@ class Running:
 
     def __init__(self, command, folder):
         self.process, info = spawn(command, folder)
+        wait_for_info(info)  # else the client takes a slow start for a death
         self.client = BlockingKernelClient()
         self.client.load_connection_info(info)
         self.client.start_channels()
