@@ -108,7 +108,8 @@ static void put_lines(struct buf *out, const struct view_block *block)
 {
     size_t i;
 
-    buf_puts(out, "<pre style=\"margin:0.5em 0;line-height:1.2;font-size:93%\">");
+    buf_puts(out,
+             "<pre style=\"margin:0.5em 0;font-family:monospace;font-size:13px;line-height:1.2\">");
     for (i = 0; i < block->count; i++) {
         if (block->texts[i])
             text_put_xml(out, block->texts[i]);
