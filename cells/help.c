@@ -172,8 +172,8 @@ void help_list(struct buf *out)
     for (size_t i = 0; i < MAGIC_COUNT; i++) {
         char name[48];
 
-        snprintf(name, sizeof(name), "%s%s", signs_of(MAGICS[i]), MAGICS[i]->name);
-        buf_printf(out, "  %-14s %s\n", name, MAGICS[i]->summary);
+        snprintf(name, sizeof(name), "  %s%s", signs_of(MAGICS[i]), MAGICS[i]->name);
+        put_hanging(out, name, 16, MAGICS[i]->summary);
     }
     buf_puts(out, "\nEverything else in a cell is CUDA C. n = 1000 sets a variable; {n} in a key "
                   "is its\nvalue.\n");
