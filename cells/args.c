@@ -543,7 +543,7 @@ static const struct param *next_positional(struct reader *r)
 static int rest_end(struct reader *r, size_t *end, struct err *err)
 {
     struct lexer probe = *r->lexer;
-    size_t name_end, value;
+    size_t name_end, value, last = probe.at; /* end of the last token that is part of it */
     struct token t;
     int depth = 0;
 
@@ -551,7 +551,7 @@ static int rest_end(struct reader *r, size_t *end, struct err *err)
         if (lexer_next(&probe, &t, err) < 0)
             return -1;
         if (t.kind == TOKEN_END || (depth == 0 && t.kind == TOKEN_OP && t.op == OP_ARROW)) {
-            *end = t.kind == TOKEN_END ? probe.last_end : t.start;
+            *end = t.kind == TOKEN_END ? probe.last_end : last;
             return 0;
         }
         if (t.kind == TOKEN_OP && t.op < 256 && strchr("([{", t.op))
@@ -560,9 +560,10 @@ static int rest_end(struct reader *r, size_t *end, struct err *err)
             depth--;
         if (t.kind == TOKEN_WORD && depth == 0 && is_key(&probe, t.start, &name_end, &value) &&
             find_param(r->magic, t.text)) {
-            *end = t.start;
+            *end = last;
             return 0;
         }
+        last = t.end;
     }
 }
 
