@@ -584,6 +584,7 @@ struct composition {
     struct provider *index;
     size_t index_count;
     bool *is_needed, *is_written;
+    bool is_plain; /* no #line */
     struct buf *out;
 };
 
@@ -654,8 +655,13 @@ static void write_item(struct composition *c, size_t i)
         return;
     c->is_written[i] = true;
     each_provider(c, i, write_provider);
-    buf_printf(c->out, "#line %d \"In[%d]\"\n", item->line, item->cell);
-    buf_fill(c->out, ' ', (size_t)item->column - 1); /* so that the caret's column is the cell's */
+    if (c->is_plain) {
+        if (c->out->size > 0)
+            buf_putc(c->out, '\n');
+    } else {
+        buf_printf(c->out, "#line %d \"In[%d]\"\n", item->line, item->cell);
+        buf_fill(c->out, ' ', (size_t)item->column - 1); /* the caret's column is the cell's */
+    }
     buf_put(c->out, item->text.data, item->text.size);
     buf_putc(c->out, '\n');
 }
@@ -719,27 +725,42 @@ static int start_composition(struct composition *c)
     return 0;
 }
 
+static int compose(struct composition *c, const bool *is_root, struct err *err)
+{
+    const struct cuda_items *items = c->items;
+
+    if (start_composition(c) == 0) {
+        for (size_t i = 0; i < items->count; i++)
+            if (items->list[i].kind != ITEM_HOST &&
+                (is_root[i] || is_always_needed(&items->list[i])))
+                need(c, i, i);
+        write_includes(c);
+        for (size_t i = 0; i < items->count; i++)
+            write_item(c, i);
+    } else {
+        c->out->is_failed = true;
+    }
+    free(c->is_needed);
+    free(c->is_written);
+    free(c->index);
+    return c->out->is_failed ? err_set(err, ERR_ResourceError, "out of memory for a cell's source")
+                             : 0;
+}
+
 int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf *out,
                  struct err *err)
 {
     struct composition c = { .items = items, .out = out };
 
-    if (start_composition(&c) == 0) {
-        for (size_t i = 0; i < items->count; i++)
-            if (items->list[i].kind != ITEM_HOST &&
-                (is_root[i] || is_always_needed(&items->list[i])))
-                need(&c, i, i);
-        write_includes(&c);
-        for (size_t i = 0; i < items->count; i++)
-            write_item(&c, i);
-    } else {
-        out->is_failed = true;
-    }
-    free(c.is_needed);
-    free(c.is_written);
-    free(c.index);
-    return out->is_failed ? err_set(err, ERR_ResourceError, "out of memory for a cell's source")
-                          : 0;
+    return compose(&c, is_root, err);
+}
+
+int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf *out,
+                 struct err *err)
+{
+    struct composition c = { .items = items, .out = out, .is_plain = true };
+
+    return compose(&c, is_root, err);
 }
 
 /* Itanium C++ ABI: _Z <length> <name> ..., _ZN <length> <name> ... E, _ZL for internal ones. */

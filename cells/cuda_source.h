@@ -65,6 +65,10 @@ bool cuda_uses(struct bytes text, const char *name);
 int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf *out,
                  struct err *err) MUST_CHECK;
 
+/* The same as people would write it: without #line, items apart by blank lines. */
+int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf *out,
+                 struct err *err) MUST_CHECK;
+
 /*
  * The include that stands on a line of a composed text, where they have no #line of their own:
  * its index; items->count when there is none.

@@ -18,6 +18,7 @@
 
 enum {
     PAGE = 4096,
+    PIECE = 1 << 18,  /* elements: a few milliseconds */
     DEBUG_BLOCKS = 2, /* as-written counts: every block is like the next */
 };
 
@@ -73,10 +74,26 @@ static float *y_of(const struct work *w, size_t rung)
     return (float *)(void *)((char *)w->y.data + rung * w->stride);
 }
 
-static void poison(const struct work *w)
+/* In pieces, as an interrupt wants to be heard. */
+static int poison(const struct work *w, struct err *err)
 {
     for (size_t i = 0; i < w->run->rung_count; i++)
-        lesson_poison(y_of(w, i), w->run->n);
+        for (int64_t at = 0; at < w->run->n; at += PIECE) {
+            if (call_check_stop(w->call, err) < 0)
+                return -1;
+            lesson_poison(y_of(w, i) + at, min_i64(PIECE, w->run->n - at));
+        }
+    return 0;
+}
+
+static int fill(const struct work *w, struct err *err)
+{
+    for (int64_t at = 0; at < w->run->n; at += PIECE) {
+        if (call_check_stop(w->call, err) < 0)
+            return -1;
+        lesson_fill(w->x.data + at, at, min_i64(PIECE, w->run->n - at), w->run->seed);
+    }
+    return 0;
 }
 
 /* ---- compiling ---- */
@@ -300,7 +317,8 @@ static int run_model(struct work *w, bool is_debug, struct err *err)
     struct child_message answer;
     struct bytes done;
 
-    poison(w);
+    if (poison(w, err) < 0)
+        return -1;
     if (ask(w, CHILD_MODEL, image->ptx, &options, is_sampled ? sample : 0, false, &answer, err) < 0)
         return -1;
     for (size_t i = 0; i < w->run->rung_count; i++)
@@ -392,7 +410,8 @@ static int run_gpu(struct work *w, struct err *err)
     size_t at = 0;
     int rc = 0;
 
-    poison(w);
+    if (poison(w, err) < 0)
+        return -1;
     if (ask(w, CHILD_GPU, w->machine->cubin, &options, 0, false, &answer, err) < 0)
         return -1;
     child_message_done(&answer);
@@ -445,7 +464,8 @@ static int run_everywhere(struct work *w, struct err *err)
     if (make_shared(&w->x, "x", w->stride, err) < 0 ||
         make_shared(&w->y, "y", w->stride * w->run->rung_count, err) < 0)
         return -1;
-    lesson_fill(w->x.data, w->run->n, w->run->seed);
+    if (fill(w, err) < 0)
+        return -1;
     if (compile(w, err) < 0 || read_branches(w, err) < 0)
         return -1;
     take_registers(w);

@@ -60,8 +60,8 @@ bool lesson_lines_of(const struct lesson *lesson, const char *kernel, struct les
 /* The source lines `first`..`last` as they stand (for %source); empty when out of range. */
 struct bytes lesson_text(const struct lesson *lesson, int first, int last);
 
-/* x[0..n-1]: uniform in [0, 1) by seed, the same on every machine. */
-void lesson_fill(float *x, int64_t n, uint64_t seed);
+/* x[k] for element first + k, k < count: uniform in [0, 1) by seed, the same on every machine. */
+void lesson_fill(float *x, int64_t first, int64_t count, uint64_t seed);
 
 /* What y holds where no thread has written yet: a NaN that no rung computes. */
 void lesson_poison(float *y, int64_t n);
@@ -82,7 +82,10 @@ int lesson_check(const struct lesson_rung *rung, const float *x, const float *y,
                  int block, bool is_sampled, const atomic_bool *stop, struct lesson_verdict *out,
                  struct err *err) MUST_CHECK;
 
-/* True when a and b hold the same values, in any order. False also when out of memory. */
+/*
+ * True when a and b hold the same values (by their bits), in any order. Compares the sums of a
+ * 64-bit mix of each value, so that it takes one pass; a false yes is as likely as a lost bit.
+ */
 bool lesson_same_values(const float *a, const float *b, int64_t n);
 
 #endif

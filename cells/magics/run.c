@@ -9,7 +9,7 @@
 
 enum {
     MODEL_BLOCKS = 64, /* of a launch, spread evenly: all blocks of a lesson do the same work */
-    MOST_ELEMENTS = 1 << 26,
+    MOST_ELEMENTS = 1 << 24,
 };
 
 static int list_lessons(const struct call *call)

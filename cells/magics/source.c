@@ -2,17 +2,19 @@
  * %source: the code behind a lesson, one of its kernels, or a definition of the
  * session, with line numbers; or put into the next cell, to be changed and run.
  */
-#include "cells/cuda.h"
+#include "cells/cuda_source.h"
 #include "cells/internal.h"
 #include "cells/magics.h"
 #include "kernels/lessons.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What a name means: a text, the number of its first line, and where it comes from. */
 struct found {
     struct bytes text;
     int line;
+    const struct lesson *lesson; /* when it is one of its kernels */
     char origin[80];
 };
 
@@ -30,7 +32,8 @@ static bool find_lesson(const char *name, struct found *out)
         if (!lesson_rung(&LESSONS[i], name) || !lesson_lines_of(&LESSONS[i], name, &lines))
             continue;
         *out = (struct found){ .text = lesson_text(&LESSONS[i], lines.first, lines.last),
-                               .line = lines.first };
+                               .line = lines.first,
+                               .lesson = &LESSONS[i] };
         snprintf(out->origin, sizeof(out->origin), "kernels/%.40s.cu", LESSONS[i].name);
         return true;
     }
@@ -82,22 +85,57 @@ static void print_numbered(const struct call *call, const struct found *f)
     }
 }
 
-/* Into the next cell, where the front end has one to fill; else it is printed. */
-static int edit(const struct call *call, const struct found *f, struct err *err)
+/* A lesson's kernel with what it uses, and its launch as a comment: a cell that compiles. */
+static int extract(const struct call *call, const struct lesson *lesson, const char *kernel,
+                   struct buf *out, struct err *err)
 {
-    json_t *payload;
+    struct cuda_items items = { .count = 0 };
+    bool *is_root = NULL;
+    int rc = cuda_split(call->arena, lesson->source(), 1, 0, &items, err);
 
-    if (!call->sink->payload) {
-        print_numbered(call, f);
-        return 0;
-    }
-    payload = json_pack("{s:s, s:s%, s:b}", "source", "set_next_input", "text", f->text.data,
-                        f->text.size, "replace", 0);
+    if (rc == 0)
+        is_root = arena_array(call->arena, items.count, sizeof(*is_root));
+    if (rc == 0 && !is_root)
+        rc = err_set(err, ERR_ResourceError, "out of memory");
+    for (size_t i = 0; rc == 0 && i < items.count; i++)
+        is_root[i] = items.list[i].name_count > 0 && strcmp(items.list[i].names[0], kernel) == 0;
+    if (rc == 0)
+        rc = cuda_extract(&items, is_root, out, err);
+    buf_printf(out, "\n// %s<<<(n + 255) / 256, 256>>>(x, y, n);\n", kernel);
+    free(items.list);
+    return rc;
+}
+
+static int put_next_input(const struct call *call, struct bytes text, struct err *err)
+{
+    json_t *payload = json_pack("{s:s, s:s%, s:b}", "source", "set_next_input", "text", text.data,
+                                text.size, "replace", 0);
+
     if (!payload)
         return err_set(err, ERR_ResourceError, "out of memory");
     call->sink->payload(call->sink, payload);
     json_decref(payload);
     return 0;
+}
+
+/* Into the next cell, where the front end has one to fill; else it is printed. */
+static int edit(const struct call *call, const char *name, const struct found *f, struct err *err)
+{
+    struct buf text = { 0 };
+    int rc = 0;
+
+    if (!call->sink->payload) {
+        print_numbered(call, f);
+        return 0;
+    }
+    if (f->lesson)
+        rc = extract(call, f->lesson, name, &text, err);
+    else
+        buf_put(&text, f->text.data, f->text.size);
+    if (rc == 0)
+        rc = put_next_input(call, (struct bytes){ buf_text(&text), text.size }, err);
+    buf_done(&text);
+    return rc;
 }
 
 static int run(struct call *call, struct err *err)
@@ -108,7 +146,7 @@ static int run(struct call *call, struct err *err)
     if (!find_definition(call, name, &found) && !find_lesson(name, &found))
         return no_source(call, name, err);
     if (call_bool(call, "edit"))
-        return edit(call, &found, err);
+        return edit(call, name, &found, err);
     print_numbered(call, &found);
     return 0;
 }

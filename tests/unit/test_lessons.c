@@ -10,8 +10,10 @@
 #include "tests/unit/cell_harness.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { N = 1024, BLOCK = 256 };
@@ -50,11 +52,13 @@ static void the_input_is_the_same_everywhere(void **state)
     float x[N], again[N], other[N];
 
     (void)state;
-    lesson_fill(x, N, 1);
-    lesson_fill(again, N, 1);
-    lesson_fill(other, N, 2);
+    lesson_fill(x, 0, N, 1);
+    lesson_fill(again, 0, N, 1);
+    lesson_fill(other, 0, N, 2);
     assert_memory_equal(x, again, sizeof(x));
     assert_memory_not_equal(x, other, sizeof(x));
+    lesson_fill(again, 37, 5, 1);
+    assert_memory_equal(x + 37, again, 5 * sizeof(*x)); /* an element does not depend on others */
     for (int i = 0; i < N; i++)
         assert_true(x[i] >= 0 && x[i] < 1);
 }
@@ -94,7 +98,7 @@ static void references_agree_with_plain_c_to_the_bit(void **state)
     float x[N], y[N];
 
     (void)state;
-    lesson_fill(x, N, 7);
+    lesson_fill(x, 0, N, 7);
     for (size_t r = 0; r < lesson->rung_count; r++)
         for (size_t f = 0; f < COUNT(firsts); f++) {
             int first = firsts[f], count = 333;
@@ -118,7 +122,7 @@ static void a_wrong_unwritten_or_nan_element_is_seen(void **state)
     float x[N], y[N], kept;
 
     (void)state;
-    lesson_fill(x, N, 1);
+    lesson_fill(x, 0, N, 1);
     rung->reference(x, y, 0, N, BLOCK);
     assert_int_equal(lesson_check(rung, x, y, N, BLOCK, false, NULL, &v, &e), 0);
     assert_true(v.is_correct);
@@ -279,6 +283,40 @@ static void source_prints_a_kernel_with_its_lines(void **state)
     assert_fails(h, "%source divergenze", "NameError", "divergence");
 }
 
+static char *next_input;
+
+static void keep_next_input(struct sink *sink, json_t *payload)
+{
+    (void)sink;
+    free(next_input);
+    next_input = strdup(json_string_value(json_object_get(payload, "text")));
+}
+
+static void a_kernel_put_into_the_next_cell_compiles(void **state)
+{
+    struct harness *h = *state;
+
+    h->sink.payload = keep_next_input;
+    for (size_t i = 0; i < divergence()->rung_count; i++) {
+        const char *kernel = divergence()->rungs[i].kernel;
+        char line[80];
+        int rc;
+
+        snprintf(line, sizeof(line), "%%source %s edit=yes", kernel);
+        assert_int_equal(harness_run(h, line), 0);
+        assert_non_null(next_input);
+        rc = harness_run(h, next_input);
+        if (rc < 0 && strcmp(h->report.ename, "DeviceError") == 0)
+            break;
+        if (rc < 0)
+            harness_print_report(h);
+        assert_int_equal(rc, 0);
+        assert_non_null(strstr(buf_text(&h->display), kernel));
+    }
+    free(next_input);
+    next_input = NULL;
+}
+
 static void divergence_on_the_model_shows_what_a_branch_costs(void **state)
 {
     struct harness *h = *state;
@@ -307,6 +345,54 @@ static void divergence_on_the_model_shows_what_a_branch_costs(void **state)
                                     "%check d.variants[6].lane_efficiency == 0.738 +- 0.02\n"
                                     "%check d.variants[0].as_written.body_lane_efficiency == 0.5"),
                      0);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct interruption {
+    struct session *session;
+    unsigned delay_us;
+    double at;
+};
+
+static void *interrupt_later(void *arg)
+{
+    struct interruption *i = arg;
+
+    usleep(i->delay_us);
+    i->at = seconds();
+    session_interrupt(i->session);
+    return NULL;
+}
+
+static void an_interrupt_is_heard_at_every_stage(void **state)
+{
+    static const unsigned delays_us[] = { 1000, 50000, 150000, 400000, 900000 };
+    struct harness *h = *state;
+
+    for (size_t i = 0; i < COUNT(delays_us); i++) {
+        struct interruption interruption = { h->session, delays_us[i], 0 };
+        pthread_t thread;
+        double end;
+        int rc;
+
+        assert_int_equal(pthread_create(&thread, NULL, interrupt_later, &interruption), 0);
+        rc = harness_run(h, "%run divergence n=16M seed=2");
+        end = seconds();
+        pthread_join(thread, NULL);
+        if (rc < 0 && strcmp(h->report.ename, "DeviceError") == 0)
+            skip();
+        assert_int_equal(rc, -1);
+        assert_string_equal(h->report.ename, "Interrupted");
+        assert_true(end - interruption.at < 1); /* ten times what is promised */
+    }
+    assert_int_equal(harness_run(h, "%run divergence n=1K"), 0);
 }
 
 static void any_size_and_block_is_right_on_the_model(void **state)
@@ -342,7 +428,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_damaged_launch_request_is_refused),
         SESSION_TEST(run_lists_lessons_and_names_the_nearest),
         SESSION_TEST(source_prints_a_kernel_with_its_lines),
+        SESSION_TEST(a_kernel_put_into_the_next_cell_compiles),
         SESSION_TEST(divergence_on_the_model_shows_what_a_branch_costs),
+        SESSION_TEST(an_interrupt_is_heard_at_every_stage),
         SESSION_TEST(any_size_and_block_is_right_on_the_model),
     };
 
