@@ -41,7 +41,8 @@ def with_outputs(text):
 
 def with_magics(text):
     """The list of %help as a table."""
-    rows = re.findall(r"^  (%\S+) +(.+)$", outputs_of("%help"), re.M)
+    listed = re.sub(r"\n {10,}", " ", outputs_of("%help"))  # a long line goes on below itself
+    rows = re.findall(r"^  (%\S+) +(.+)$", listed, re.M)
     lines = ["| magic | what it does |", "| --- | --- |"]
     lines += [f"| `{name}` | {what.replace('|', chr(92) + '|')} |" for name, what in rows]
     table = "\n".join(lines)
