@@ -430,7 +430,7 @@ int cuda_kernel_resources(struct session *session, const char *name, const struc
 
 static bool is_listed(const struct cuda_item *item)
 {
-    return item->kind != ITEM_HOST && item->kind != ITEM_INCLUDE;
+    return item->kind != ITEM_HOST && item->kind != ITEM_INCLUDE && item->kind != ITEM_OPERATOR;
 }
 
 size_t cuda_name_count(const struct cuda *cuda)

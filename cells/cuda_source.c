@@ -176,7 +176,8 @@ static bool is_type_keyword(struct token t)
 struct reading {
     int parens, braces, squares;
     bool is_function; /* NAME ( at the top */
-    bool has_body, has_assign, is_type, is_typedef, is_using, is_namespace, is_block;
+    bool has_body, has_assign, is_type, is_typedef, is_using, is_namespace, is_block, is_operator,
+        is_macro_call;
     bool is_global, is_device, is_const;
     struct token name;  /* the best guess so far */
     struct token last;  /* at the top */
@@ -218,8 +219,10 @@ static int note_top(struct arena *arena, struct cuda_item *item, struct reading 
         else if (!r->has_assign && !r->is_function && !(r->is_type && r->has_body))
             r->name = t;
     }
-    if (is_sign(t, '(') && r->last.kind == TOKEN_WORD && !is_attribute(r->last) &&
-        !r->is_function && !r->has_assign && !r->is_typedef && !(r->is_type && r->has_body)) {
+    r->is_operator |= is_word(t, "operator");
+    if (is_sign(t, '(') && (r->is_operator || r->last.kind == TOKEN_WORD) &&
+        !is_attribute(r->last) && !r->is_function && !r->has_assign && !r->is_typedef &&
+        !(r->is_type && r->has_body)) {
         r->is_function = true;
         r->is_type = false; /* struct S f(int) */
         r->name = r->last;
@@ -282,8 +285,10 @@ static enum item_kind kind_of(const struct reading *r, struct bytes text)
 {
     struct bytes body;
 
-    if (r->is_block || r->is_using)
+    if (r->is_block || r->is_using || r->is_macro_call)
         return ITEM_OTHER;
+    if (r->is_operator && r->is_function)
+        return ITEM_OPERATOR;
     if (r->is_function && !r->has_body)
         return ITEM_PROTOTYPE;
     if (r->is_function && r->is_global)
@@ -362,16 +367,35 @@ static int finish_declaration(struct arena *arena, struct cuda_item *item, const
         item->value = trimmed((struct bytes){ r->assign, (size_t)(end - 1 - r->assign) });
     if (!item->head)
         return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
+    if (item->kind == ITEM_OPERATOR)
+        return add_name(arena, item, bytes_of(item->head)) < 0
+                   ? err_set(err, ERR_ResourceError, "out of memory for the cell's definitions")
+                   : 0;
     if (r->is_block && add_inner_names(arena, item, r->body, err) < 0)
         return -1;
     /* `using namespace x;` is no name; `using real = float;` is. */
-    if (r->is_block || (r->is_using && !r->has_assign) || r->name.kind != TOKEN_WORD)
+    if (r->is_block || r->is_macro_call || (r->is_using && !r->has_assign) ||
+        r->name.kind != TOKEN_WORD)
         return 0;
     if (r->is_using)
         item->kind = ITEM_TYPE;
     if (add_name(arena, item, r->name.text) < 0)
         return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
     return 0;
+}
+
+/* `MACRO(x)` without a semicolon looks like a function's head until the next declaration begins. */
+static bool begins_another(struct reading *r, struct token t)
+{
+    static const char *const words[] = { "__global__", "__device__", "__constant__", "template",
+                                         "extern",     "struct",     "constexpr" };
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (r->is_function && !r->has_body && is_sign(r->last, ')') && is_word(t, words[i])) {
+            r->is_macro_call = true;
+            return true;
+        }
+    return false;
 }
 
 /* Reads one declaration whose first token is given; sets item->text. */
@@ -385,6 +409,10 @@ static int read_declaration(struct arena *arena, struct scanner *s, struct token
 
         if (t.kind == TOKEN_DIRECTIVE)
             continue;
+        if (was_top && begins_another(&r, t)) {
+            s->at = t.text.data;
+            break;
+        }
         if (was_top && is_sign(t, '{'))
             note_open_brace(&r, t);
         else if (was_top && note_top(arena, item, &r, t) < 0)
@@ -668,7 +696,7 @@ static void write_item(struct composition *c, size_t i)
 
 static bool is_always_needed(const struct cuda_item *item)
 {
-    return item->kind == ITEM_OTHER && item->name_count == 0;
+    return item->kind == ITEM_OPERATOR || (item->kind == ITEM_OTHER && item->name_count == 0);
 }
 
 static bool is_same_include(const struct cuda_items *items, size_t i)

@@ -23,8 +23,9 @@ enum item_kind {
     ITEM_VARIABLE,
     ITEM_CONSTANT,
     ITEM_MACRO,
-    ITEM_INCLUDE, /* hoisted to the top, so that precompiled headers work */
-    ITEM_OTHER,   /* using namespace, #pragma, #if ... #endif with what is in it */
+    ITEM_INCLUDE,  /* hoisted to the top, so that precompiled headers work */
+    ITEM_OPERATOR, /* used without its name: always compiled; replaced by its signature */
+    ITEM_OTHER,    /* using namespace, #pragma, #if ... #endif with what is in it */
 };
 
 enum { ITEM_MAX_NAMES = 32 };

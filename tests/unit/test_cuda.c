@@ -248,6 +248,51 @@ static void a_kernel_uses_what_earlier_cells_define(void **state)
     assert_shows(h, "__global__ void k(int *p) { *p = 1; }", "k takes");
 }
 
+static void operators_and_macro_calls_are_always_there(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    for (int i = 0; i < 2; i++)
+        assert_prints(h,
+                      "__device__ float2 operator+(float2 a, float2 b)\n"
+                      "{ return make_float2(a.x + b.x, a.y + b.y); }\n"
+                      "#define SQUARE(T) __device__ T square(T a) { return a * a; }\n"
+                      "SQUARE(float)\n"
+                      "__device__ float half_of(float a) { return a / 2; }",
+                      "");
+    assert_shows(h, "__global__ void k(float2 *p) { *p = *p + *p; p->x = square(half_of(p->y)); }",
+                 "k takes");
+}
+
+static void cooperative_groups_compile(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    assert_shows(h,
+                 "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+                 "__global__ void k(int *p) { auto b = cg::this_thread_block(); b.sync(); "
+                 "*p = b.size(); }",
+                 "k takes");
+}
+
+static void an_error_in_an_earlier_cell_is_placed_there(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    assert_prints(h, "\n__device__ int f(int a) { return a; }", "");
+    assert_prints(h, "\n\n__device__ int g(int a) { return f(a); }", "");
+    assert_prints(h, "__device__ int f(int a, int b) { return a + b; }", "");
+    assert_fails(h, "__global__ void k(int *p) { *p = g(1); }", "CompileError", "too few");
+    for (size_t i = 0; i < h->report.traceback_lines; i++)
+        if (strstr(h->report.traceback[i], "In[3]"))
+            return;
+    harness_print_report(h);
+    fail_msg("the traceback does not name In[3]");
+}
+
 static void running_a_cell_again_replaces_its_definitions(void **state)
 {
     struct harness *h = *state;
@@ -382,6 +427,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(linked_names_become_plain_ones),
         SESSION_TEST(a_cell_shows_what_its_kernels_take),
         SESSION_TEST(a_kernel_uses_what_earlier_cells_define),
+        SESSION_TEST(operators_and_macro_calls_are_always_there),
+        SESSION_TEST(cooperative_groups_compile),
+        SESSION_TEST(an_error_in_an_earlier_cell_is_placed_there),
         SESSION_TEST(running_a_cell_again_replaces_its_definitions),
         SESSION_TEST(an_error_stands_in_the_cells_own_line),
         SESSION_TEST(a_failed_definition_is_not_replaced_by_the_older_one),
