@@ -17,12 +17,12 @@ static const char *percent(struct result *r, double fraction)
     return result_text(r, "%s", text_percent(text, fraction));
 }
 
-/* Microseconds with one decimal, none above 10,000. */
+/* Microseconds with one decimal, none from 1,000 on. */
 static const char *us(struct result *r, double v)
 {
     char text[TEXT_NUMBER];
 
-    return v < 9999.95 ? result_text(r, "%.1f", v) : result_text(r, "%s", text_number(text, v));
+    return v < 999.95 ? result_text(r, "%.1f", v) : result_text(r, "%s", text_number(text, v));
 }
 
 /* 1.98x, 31.1x */
@@ -275,7 +275,7 @@ static const char *written_text(struct result *r, const struct lesson_run *run)
 
 static void add_facts(struct result *r, const struct lesson_run *run)
 {
-    const char *names[3] = { "results" }, *texts[3] = { checked_text(r, run) };
+    const char *names[5] = { "results" }, *texts[5] = { checked_text(r, run) };
     struct view_block *facts;
     size_t n = 1;
 
@@ -286,6 +286,17 @@ static void add_facts(struct result *r, const struct lesson_run *run)
     texts[n] = written_text(r, run);
     if (texts[n])
         names[n++] = "written";
+    if (run->block % WARP != 0) {
+        names[n] = "block";
+        texts[n++] = result_text(r,
+                                 "%d is no multiple of 32: a warp's lanes then straddle what "
+                                 "should be whole warps, and the twins diverge too",
+                                 run->block);
+    }
+    if (run->use_model && run->device.device.sms == 0) {
+        names[n] = "model";
+        texts[n++] = "a bare compute capability is no product: one SM at 1 GHz stands in";
+    }
     facts = view_add_facts(r, n);
     for (size_t i = 0; facts && i < n; i++) {
         facts->names[i] = names[i];
