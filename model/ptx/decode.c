@@ -267,23 +267,6 @@ const struct operand *decode_operand(struct decoder *d, int i)
     return i < d->ast_insn->operand_count ? &d->ast_insn->operands[i] : NULL;
 }
 
-/* Fills a row of the instruction: false after an error. */
-static bool take(int64_t row, uint32_t *out)
-{
-    *out = (uint32_t)row;
-    return row >= 0;
-}
-
-static bool take_source(struct decoder *d, int i, int bits, uint32_t *out)
-{
-    return take(decode_source(d, decode_operand(d, i), bits), out);
-}
-
-static bool take_destination(struct decoder *d, int i, int bits, uint32_t *out)
-{
-    return take(decode_destination(d, decode_operand(d, i), bits), out);
-}
-
 /* ---- Opcodes -------------------------------------------------------------------------------- */
 
 static int cut_opcode(struct decoder *d)
@@ -316,11 +299,6 @@ bool opcode_has(const struct opcode *opcode, const char *part)
 struct type opcode_type(const struct opcode *opcode)
 {
     return type_of(opcode->parts[opcode->count - 1]);
-}
-
-static bool is_op(const struct decoder *d, const char *name)
-{
-    return bytes_equal(d->opcode.parts[0], name);
 }
 
 /* ---- Arithmetic ----------------------------------------------------------------------------- */
@@ -425,7 +403,7 @@ static void note_constant(struct decoder *d)
             is_op(d, "mov") && is_constant(d, decode_operand(d, 1));
 }
 
-static int decode_table(struct decoder *d)
+int decode_table(struct decoder *d)
 {
     const struct op *op = find_op(d);
     struct insn *in = d->insn;
@@ -447,12 +425,6 @@ static int decode_table(struct decoder *d)
     if (op->sources > 2 && !take_source(d, 3, op->c_bits, &in->c))
         return -1;
     return take_destination(d, 0, op->d_bits, &in->d) ? 0 : -1;
-}
-
-static void set_exec(struct insn *in, exec_fn *fn, enum latency_class latency)
-{
-    in->full = in->masked = fn;
-    in->latency = (uint8_t)latency;
 }
 
 static int decode_mov(struct decoder *d)
@@ -517,199 +489,7 @@ static int decode_slct(struct decoder *d)
     return decode_table(d);
 }
 
-/* ---- Predicates ----------------------------------------------------------------------------- */
-
-static const char *const COMPARISONS[] = { "eq",  "ne",  "lt",  "le",  "gt",  "ge",
-                                           "lo",  "ls",  "hi",  "hs",  "equ", "neu",
-                                           "ltu", "leu", "gtu", "geu", "num", "nan" };
-
-/* The comparison of setp and set: which, and of which type. */
-static compare_fn *find_comparison(struct decoder *d, struct type type)
-{
-    char spelling[32];
-    const char *ftz = opcode_has(&d->opcode, "ftz") ? "ftz." : "";
-
-    for (size_t i = 0; i < COUNT(COMPARISONS); i++) {
-        const char *name = COMPARISONS[i];
-        char kind = type.kind == TYPE_FLOAT ? 'f' : type.kind == TYPE_SIGNED ? 's' : 'u';
-
-        if (!opcode_has(&d->opcode, name))
-            continue;
-        /* lo ls hi hs: the unsigned lt le gt ge. */
-        if (!strcmp(name, "lo") || !strcmp(name, "ls"))
-            name = name[1] == 'o' ? "lt" : "le";
-        else if (!strcmp(name, "hi") || !strcmp(name, "hs"))
-            name = name[1] == 'i' ? "gt" : "ge";
-        snprintf(spelling, sizeof spelling, "%s.%s%c%d", name, ftz, kind, type.bits);
-        return ops_find_comparison(d->table, spelling);
-    }
-    return NULL;
-}
-
-static int decode_setp(struct decoder *d)
-{
-    struct type type = opcode_type(&d->opcode);
-    const struct operand *to = decode_operand(d, 0), *extra = decode_operand(d, 3);
-    bool is_pair = to && to->kind == OPERAND_PAIR;
-    struct insn *in = d->insn;
-    compare_fn *compare = find_comparison(d, type);
-
-    if (!compare)
-        return decode_refuse(d, "a comparison that is not executed");
-    set_exec(in, exec_setp, type.bits == 64 && type.kind == TYPE_FLOAT ? LAT_F64 : LAT_ALU);
-    memcpy(&in->extra, &compare, sizeof compare);
-    in->option = opcode_has(&d->opcode, "and")   ? SETP_AND
-                 : opcode_has(&d->opcode, "or")  ? SETP_OR
-                 : opcode_has(&d->opcode, "xor") ? SETP_XOR
-                                                 : SETP_ALONE;
-    if (extra && in->option != SETP_ALONE) {
-        in->option |= extra->is_negated ? SETP_NEGATED : 0;
-        if (!take(decode_source(d, extra, 1), &in->c))
-            return -1;
-    }
-    if (!take_source(d, 1, type.bits, &in->a) || !take_source(d, 2, type.bits, &in->b) ||
-        !take(decode_destination(d, is_pair ? &to->items[0] : to, 1), &in->d))
-        return -1;
-    in->e = d->sink;
-    return !is_pair || take(decode_destination(d, &to->items[1], 1), &in->e) ? 0 : -1;
-}
-
-/* set.CMP.dtype.stype d, a, b: all ones (or 1.0) where it holds. */
-static int decode_set(struct decoder *d)
-{
-    struct type type = opcode_type(&d->opcode), to = { 0 };
-    struct insn *in = d->insn;
-    compare_fn *compare = find_comparison(d, type);
-
-    if (d->opcode.count > 3)
-        to = type_of(d->opcode.parts[d->opcode.count - 2]);
-    if (!compare || to.bits != 32 || d->ast_insn->operand_count != 3)
-        return decode_refuse(d, "a comparison that is not executed");
-    set_exec(in, exec_set, LAT_ALU);
-    memcpy(&in->extra, &compare, sizeof compare);
-    in->option = to.kind == TYPE_FLOAT;
-    return take_source(d, 1, type.bits, &in->a) && take_source(d, 2, type.bits, &in->b) &&
-                   take_destination(d, 0, 32, &in->d)
-               ? 0
-               : -1;
-}
-
-static int decode_logic(struct decoder *d)
-{
-    struct insn *in = d->insn;
-
-    if (opcode_type(&d->opcode).kind != TYPE_PRED)
-        return decode_table(d);
-    set_exec(in, exec_logic, LAT_ALU);
-    in->option = is_op(d, "and")   ? LOGIC_AND
-                 : is_op(d, "or")  ? LOGIC_OR
-                 : is_op(d, "xor") ? LOGIC_XOR
-                                   : LOGIC_NOT;
-    if (!take_source(d, 1, 1, &in->a) || !take_destination(d, 0, 1, &in->d))
-        return -1;
-    return in->option == LOGIC_NOT || take_source(d, 2, 1, &in->b) ? 0 : -1;
-}
-
-static int decode_lop3(struct decoder *d)
-{
-    const struct operand *table = decode_operand(d, 4);
-    struct insn *in = d->insn;
-
-    if (!table || table->kind != OPERAND_INT || opcode_type(&d->opcode).bits != 32)
-        return decode_refuse(d, "a form that is not executed");
-    set_exec(in, exec_lop3, LAT_ALU);
-    in->option = (uint8_t)table->value;
-    return take_source(d, 1, 32, &in->a) && take_source(d, 2, 32, &in->b) &&
-                   take_source(d, 3, 32, &in->c) && take_destination(d, 0, 32, &in->d)
-               ? 0
-               : -1;
-}
-
-/* bfi d, a, b, position, length: a's bits into b. */
-static int decode_bfi(struct decoder *d)
-{
-    int bits = opcode_type(&d->opcode).bits;
-    struct insn *in = d->insn;
-
-    set_exec(in, exec_bfi, LAT_ALU);
-    in->option = bits == 64 ? ACCESS_WIDE_ROWS : 0;
-    return take_source(d, 1, bits, &in->a) && take_source(d, 2, bits, &in->b) &&
-                   take_source(d, 3, 32, &in->c) && take_source(d, 4, 32, &in->e) &&
-                   take_destination(d, 0, bits, &in->d)
-               ? 0
-               : -1;
-}
-
-/* ---- Between lanes -------------------------------------------------------------------------- */
-
-/* shfl.sync.MODE.b32 d|p, a, b, c, mask */
-static int decode_shfl(struct decoder *d)
-{
-    const struct operand *to = decode_operand(d, 0);
-    bool is_pair = to && to->kind == OPERAND_PAIR;
-    struct insn *in = d->insn;
-
-    if (!opcode_has(&d->opcode, "sync"))
-        return decode_refuse(d, "the form without .sync, which sm_70 and later do not have");
-    set_exec(in, exec_shfl, LAT_SHFL);
-    in->option = opcode_has(&d->opcode, "up")     ? SHFL_UP
-                 : opcode_has(&d->opcode, "down") ? SHFL_DOWN
-                 : opcode_has(&d->opcode, "bfly") ? SHFL_BFLY
-                                                  : SHFL_IDX;
-    if (!take_source(d, 1, 32, &in->a) || !take_source(d, 2, 32, &in->b) ||
-        !take_source(d, 3, 32, &in->c) || !take_source(d, 4, 32, &in->rows[0]) ||
-        !take(decode_destination(d, is_pair ? &to->items[0] : to, 32), &in->d))
-        return -1;
-    in->e = d->sink;
-    return !is_pair || take(decode_destination(d, &to->items[1], 1), &in->e) ? 0 : -1;
-}
-
-/* vote.sync.MODE.pred p, a, mask; vote.sync.ballot.b32 d, a, mask */
-static int decode_vote(struct decoder *d)
-{
-    const struct operand *a = decode_operand(d, 1);
-    struct insn *in = d->insn;
-    bool is_ballot = opcode_has(&d->opcode, "ballot");
-
-    if (!opcode_has(&d->opcode, "sync"))
-        return decode_refuse(d, "the form without .sync, which sm_70 and later do not have");
-    set_exec(in, exec_vote, LAT_SHFL);
-    in->option = is_ballot                       ? VOTE_BALLOT
-                 : opcode_has(&d->opcode, "all") ? VOTE_ALL
-                 : opcode_has(&d->opcode, "any") ? VOTE_ANY
-                                                 : VOTE_UNI;
-    in->option |= a && a->is_negated ? VOTE_NEGATED : 0;
-    return take_source(d, 1, 1, &in->a) && take_source(d, 2, 32, &in->rows[0]) &&
-                   take_destination(d, 0, is_ballot ? 32 : 1, &in->d)
-               ? 0
-               : -1;
-}
-
-static int decode_activemask(struct decoder *d)
-{
-    set_exec(d->insn, exec_activemask, LAT_ALU);
-    return take_destination(d, 0, 32, &d->insn->d) ? 0 : -1;
-}
-
-/* bar.sync a{, b}; barrier.sync likewise; bar.warp.sync mask */
-static int decode_barrier(struct decoder *d)
-{
-    struct insn *in = d->insn;
-
-    if (opcode_has(&d->opcode, "warp")) {
-        set_exec(in, exec_warp_barrier, LAT_ALU);
-        return take_source(d, 0, 32, &in->rows[0]) ? 0 : -1;
-    }
-    if (!opcode_has(&d->opcode, "sync") || opcode_has(&d->opcode, "cluster"))
-        return decode_refuse(d, "a barrier that is not executed");
-    if (in->guard_kind != GUARD_NONE)
-        return decode_refuse(d, "a barrier under a predicate");
-    set_exec(in, exec_barrier, LAT_BARRIER);
-    if (!take_source(d, 0, 32, &in->a))
-        return -1;
-    in->option = decode_operand(d, 1) != NULL; /* counts threads */
-    return !in->option || take_source(d, 1, 32, &in->b) ? 0 : -1;
-}
+/* ---- Control -------------------------------------------------------------------------------- */
 
 /* Fences order what one thread did; a block's threads run in turn here, so nothing is to do. */
 static int decode_nothing(struct decoder *d)
@@ -717,21 +497,6 @@ static int decode_nothing(struct decoder *d)
     set_exec(d->insn, exec_nop, LAT_ALU);
     return 0;
 }
-
-static int decode_isspacep(struct decoder *d)
-{
-    struct insn *in = d->insn;
-
-    set_exec(in, exec_isspacep, LAT_ALU);
-    in->space = opcode_has(&d->opcode, "shared")   ? SPACE_SHARED
-                : opcode_has(&d->opcode, "local")  ? SPACE_LOCAL
-                : opcode_has(&d->opcode, "global") ? SPACE_GLOBAL
-                : opcode_has(&d->opcode, "const")  ? SPACE_CONST
-                                                   : SPACE_PARAM;
-    return take_source(d, 1, 64, &in->a) && take_destination(d, 0, 1, &in->d) ? 0 : -1;
-}
-
-/* ---- Control -------------------------------------------------------------------------------- */
 
 static int decode_branch(struct decoder *d)
 {

@@ -72,6 +72,49 @@ uint32_t decode_room(struct decoder *d, uint32_t bytes);
 /* The rows of a .param variable, made on first use. */
 struct area decode_area(struct decoder *d, struct symbol *s);
 
+/* Fills a row of the instruction: false after an error. */
+static inline bool take(int64_t row, uint32_t *out)
+{
+    *out = (uint32_t)row;
+    return row >= 0;
+}
+
+static inline bool take_source(struct decoder *d, int i, int bits, uint32_t *out)
+{
+    return take(decode_source(d, decode_operand(d, i), bits), out);
+}
+
+static inline bool take_destination(struct decoder *d, int i, int bits, uint32_t *out)
+{
+    return take(decode_destination(d, decode_operand(d, i), bits), out);
+}
+
+static inline void set_exec(struct insn *in, exec_fn *fn, enum latency_class latency)
+{
+    in->full = in->masked = fn;
+    in->latency = (uint8_t)latency;
+}
+
+static inline bool is_op(const struct decoder *d, const char *name)
+{
+    return bytes_equal(d->opcode.parts[0], name);
+}
+
+/* decode.c: what ops.def has, by its spelling. */
+int decode_table(struct decoder *d);
+
+/* decode_misc.c: predicates, bits, exchange between lanes, barriers. */
+int decode_setp(struct decoder *d);
+int decode_set(struct decoder *d);
+int decode_logic(struct decoder *d);
+int decode_lop3(struct decoder *d);
+int decode_bfi(struct decoder *d);
+int decode_shfl(struct decoder *d);
+int decode_vote(struct decoder *d);
+int decode_activemask(struct decoder *d);
+int decode_barrier(struct decoder *d);
+int decode_isspacep(struct decoder *d);
+
 /* decode_memory.c */
 int decode_load(struct decoder *d);
 int decode_store(struct decoder *d);
