@@ -10,13 +10,12 @@ import urllib.request
 
 import pytest
 
-PLAIN = {"kernelspec": {"name": "warpbook", "display_name": "Warpbook (CUDA C)", "language": "cuda"}}
+METADATA = {"kernelspec": {"name": "warpbook", "display_name": "Warpbook (CUDA C)", "language": "cuda-cpp"}}
 
 # What the front end fetches or says by itself; everything else in the console is ours.
 SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {"checkForUpdates": False, "fetchNews": "false",
                                                     "doNotDisturbMode": True},
-    "@jupyterlab/apputils-extension/themes": {"theme": "JupyterLab Light"},
     "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
     "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
 }
@@ -37,15 +36,17 @@ class Lab:
     """A JupyterLab server of its own: settings, trust and kernels are nobody else's."""
 
     def __init__(self, home, folder):
-        self.folder, self.settings = folder, home / "settings"
+        self.folder, settings = folder, home / "settings"
         self.log = home / "lab.log"
         self.url = f"http://127.0.0.1:{free_port()}"
         self.env = dict(os.environ, JUPYTER_CONFIG_DIR=str(home / "config"),
                         JUPYTER_DATA_DIR=str(home / "data"), JUPYTER_RUNTIME_DIR=str(home / "run"),
-                        JUPYTERLAB_SETTINGS_DIR=str(self.settings),
+                        JUPYTERLAB_SETTINGS_DIR=str(settings),
                         JUPYTERLAB_WORKSPACES_DIR=str(home / "workspaces"))
         for name, value in SETTINGS.items():
-            self.set(name, value)
+            path = settings / (name + ".jupyterlab-settings")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(value), encoding="utf-8")
         # The page of somebody who has installed nothing but JupyterLab.
         page = home / "config" / "labconfig" / "page_config.json"
         page.parent.mkdir(parents=True)
@@ -59,36 +60,26 @@ class Lab:
             self.server = subprocess.Popen(command, env=self.env, stdin=subprocess.DEVNULL,
                                            stdout=log, stderr=subprocess.STDOUT)
 
-    def set(self, name, value):
-        """Writes one settings file; a page that is loaded later sees it."""
-        path = self.settings / (name + ".jupyterlab-settings")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(value), encoding="utf-8")
-
     def wait(self):
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         for _ in range(150):
             if self.server.poll() is not None:
                 break
             try:
-                urllib.request.urlopen(self.url + "/api", timeout=5).close()
+                direct.open(self.url + "/api", timeout=5).close()
                 return
             except OSError:
                 time.sleep(0.2)
         raise RuntimeError("JupyterLab did not start:\n" + self.log.read_text()[-3000:])
 
-    def write(self, name, cells, metadata=None):
+    def write(self, name, cells):
         """A notebook of code cells in the folder that the server shows."""
-        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata or PLAIN,
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA,
                     "cells": [{"cell_type": "code", "id": f"c{i}", "metadata": {}, "source": source,
                                "outputs": [], "execution_count": None}
                               for i, source in enumerate(cells)]}
         (self.folder / name).write_text(json.dumps(notebook), encoding="utf-8")
         return name
-
-    def trust(self, name):
-        subprocess.run([sys.executable, "-m", "nbformat.sign", str(self.folder / name)],
-                       env=self.env, check=True, timeout=60, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def stop(self):
         self.server.terminate()
@@ -104,17 +95,26 @@ class Notebook:
 
     OUTPUT = ".jp-OutputArea-output"
 
-    def __init__(self, page, url):
-        self.page, self.problems = page, []
-        page.on("console", lambda m: m.type == "error" and self.problems.append(m.text))
-        page.on("pageerror", lambda e: self.problems.append(str(e)))
-        page.goto(url + "?reset", wait_until="domcontentloaded")
-        page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60000)
+    def __init__(self, page, name):
+        self.page = page
         self.root = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+        page.set_viewport_size({"width": 1180, "height": 1000})
+        page.evaluate("""async path => {
+            await jupyterapp.commands.execute('docmanager:open', { path, factory: 'Notebook' });
+        }""", name)
+        page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60000)
         # A command that comes before the kernel is there would ask which one to select.
-        page.wait_for_function("""() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session
+        page.wait_for_function("""() => jupyterapp.shell.currentWidget?.sessionContext?.session
             ?.kernel?.connectionStatus === 'connected'""", timeout=60000)
         page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.info")
+
+    def close(self):
+        """Without saving, and with its kernel."""
+        self.page.evaluate("""async () => {
+            const panel = jupyterapp.shell.currentWidget;
+            await panel.sessionContext.shutdown();
+            panel.dispose();
+        }""")
 
     def cell(self, n):
         return self.root.locator(".jp-CodeCell").nth(n)
@@ -225,22 +225,34 @@ def lab(chromium, kernelspec, root, tmp_path_factory):
         server.stop()
 
 
+@pytest.fixture(scope="session")
+def page(chromium, lab):
+    """JupyterLab's page, loaded once; page.problems is what its console complained of."""
+    view = chromium.new_page(viewport={"width": 1180, "height": 1000})
+    view.problems = []
+    view.on("console", lambda m: m.type == "error" and view.problems.append(m.text))
+    view.on("pageerror", lambda e: view.problems.append(str(e)))
+    view.goto(lab.url + "/lab?reset", wait_until="domcontentloaded")
+    view.wait_for_function("() => window.jupyterapp", timeout=90000)
+    view.evaluate("() => jupyterapp.restored")
+    yield view
+    view.close()
+
+
 @pytest.fixture
-def open_notebook(chromium, lab):
-    """open_notebook(name) -> Notebook; what its console said is checked at the end."""
-    pages, notebooks = [], []
+def open_notebook(page):
+    """open_notebook(name) -> Notebook, closed at the end; its console must have stayed silent."""
+    opened = []
 
     def open_one(name):
-        page = chromium.new_page(viewport={"width": 1180, "height": 1000})
-        pages.append(page)
-        notebooks.append(Notebook(page, f"{lab.url}/lab/tree/{name}"))
-        return notebooks[-1]
+        opened.append(Notebook(page, name))
+        return opened[-1]
 
+    page.problems.clear()
     yield open_one
-    problems = [p for n in notebooks for p in n.problems]
-    for page in pages:
-        page.close()
-    assert not problems, "the browser's console: " + "\n".join(problems)
+    for notebook in opened:
+        notebook.close()
+    assert not page.problems, "the browser's console: " + "\n".join(page.problems)
 
 
 @pytest.fixture(scope="session")

@@ -44,12 +44,17 @@ def test_the_picture_of_the_readme(lab, open_notebook, screenshots):
     notebook.screenshot(os.path.join(screenshots, "lab"), width=900)
 
 
-def test_the_dark_theme_is_as_readable(lab, open_notebook, screenshots):
-    lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Dark"})
+def test_the_dark_theme_is_as_readable(lab, page, open_notebook, screenshots):
+    def change_theme(name):
+        page.evaluate("name => jupyterapp.commands.execute('apputils:change-theme', "
+                      "{ theme: 'JupyterLab ' + name })", name)
+        page.wait_for_selector(f"body[data-jp-theme-name='JupyterLab {name}']", state="attached")
+
+    change_theme("Dark")
     try:
         notebook = run_first_steps(lab, open_notebook)
         # Words take the theme's colour; pictures bring their own light card.
         assert brightness(notebook.root.locator(".warpbook td").first) > 150
         notebook.screenshot(os.path.join(screenshots, "lab-dark"), width=900)
     finally:
-        lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Light"})
+        change_theme("Light")
