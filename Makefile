@@ -1,4 +1,5 @@
 # Warpbook: build, try, test. `make help` lists the targets.
+MAKEFLAGS += --no-print-directory
 CC       ?= gcc
 BUILD    ?= build
 CFLAGS   ?= -O2 -g
