@@ -9,7 +9,10 @@
  *   9.0  Luo et al., arXiv 2402.13499; FlashGPU-Sim configuration SM90_H200
  * Memory: pointer chase of RRZE gpu-benches (33 / 280 / 642..689 on GH200, 33 / 206 / 531 on A100,
  *   34 / 274 / 589 on L40, 28 / 212 / 425 on V100). L2 bandwidth: 4,200..4,800 bytes a cycle, H100.
- * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300). Launch: 2.5 us (RRZE small kernels, H200).
+ * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300).
+ * Starts of blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md,
+ *   2026-11-30): 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21
+ * cycles a block; 256 blocks take 3.1 us. Other devices are assumed to do the same.
  *
  * Slots of a class are how many machine instructions ptxas makes of it: a division in single
  * precision is some ten, a 64-bit one a subroutine.
@@ -36,18 +39,18 @@
     }
 
 static const struct costs COSTS[] = {
-    { 7, 0, CLASSES(2, 2, 6, 8, 4, 20), 23, 28, 212, 425, 2, 4, 2100, 64, 85, 280, 22, 2, 200, 2500,
-      400 },
+    { 7, 0, CLASSES(2, 2, 6, 8, 4, 20), 23, 28, 212, 425, 2, 4, 2100, 64, 85, 280, 22, 2, 200, 121,
+      1700, 3100 },
     { 7, 5, CLASSES(2, 2, 6, 45, 32, 20), 23, 32, 188, 434, 2, 4, 1200, 64, 85, 260, 22, 2, 200,
-      2500, 400 },
-    { 8, 0, CLASSES(2, 2, 5, 6, 4, 23), 23, 33, 206, 531, 2, 4, 3800, 64, 85, 280, 22, 2, 200, 2500,
-      400 },
+      121, 1700, 3100 },
+    { 8, 0, CLASSES(2, 2, 5, 6, 4, 23), 23, 33, 206, 531, 2, 4, 3800, 64, 85, 280, 22, 2, 200, 121,
+      1700, 3100 },
     { 8, 6, CLASSES(2, 1, 5, 45, 64, 23), 24, 32, 230, 500, 2, 4, 2500, 64, 85, 280, 22, 2, 200,
-      2500, 400 },
+      121, 1700, 3100 },
     { 8, 9, CLASSES(2, 1, 5, 48, 64, 23), 28, 34, 274, 600, 2, 4, 4500, 64, 85, 300, 22, 2, 200,
-      2500, 400 },
-    { 9, 0, CLASSES(2, 1, 5, 8, 2, 23), 30, 39, 286, 650, 2, 4, 4500, 64, 82, 320, 22, 2, 200, 2500,
-      400 },
+      121, 1700, 3100 },
+    { 9, 0, CLASSES(2, 1, 5, 8, 2, 23), 30, 39, 286, 650, 2, 4, 4500, 64, 82, 320, 22, 2, 200, 121,
+      1700, 3100 },
 };
 
 const struct costs *costs_of(const struct device *device)

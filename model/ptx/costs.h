@@ -29,9 +29,10 @@ struct costs {
     int memory_percent;      /* of the nominal bandwidth that kernels reach */
     int atomic_latency;      /* cycles of one that returns a value */
     int barrier_base, barrier_per_warp;
-    int block_start_cycles; /* from the end of a block to the first issue of the next */
-    int launch_ns;          /* an empty kernel, back to back */
-    int drain_cycles;       /* from the last issue to the end of the kernel */
+    int block_start_cycles;  /* from the end of a block to the first issue of the next */
+    int block_start_percent; /* cycles between two starts of blocks anywhere on the device, x 100 */
+    int launch_ns;           /* what a launch adds to the time of its blocks */
+    int launch_least_ns;     /* an empty launch, back to back */
 };
 
 /* The row for a device: that of the newest compute capability that is not above its own. */

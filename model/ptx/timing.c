@@ -2,14 +2,14 @@
  * How long a launch takes, by one SM.
  *
  * The SM with the most blocks decides when the launch ends, so that SM alone is simulated, issue by
- * issue: four schedulers, each greedy-then-oldest, in front of units that take a new instruction
+ * issue: four schedulers, each in loose round robin, in front of units that take a new instruction
  * every few cycles. A warp waits for the results that its next instruction reads, as its trace and
  * the decoded instructions say. Memory is a latency and a server with a rate: what is asked for
  * faster than the rate queues. Time is skipped to the next event, and cycles are integers: the same
  * launch gives the same cycles everywhere.
  *
- * A launch with more instructions than MAX_ISSUES an SM is simulated for its first blocks, and the
- * rest is added at the rate of the second half of these.
+ * A launch with more instructions than MAX_ISSUES an SM is simulated for these, and the rest is
+ * added at the rate of their second half.
  *
  * Left out: instruction fetch, register banks, distance to L2 slices, DRAM pages.
  */
@@ -53,7 +53,6 @@ struct lane_warp {
     enum ptx_stall blocked_by;
     int64_t *result_at; /* by register */
     uint8_t *result_by; /* enum ptx_stall of whoever makes it */
-    int64_t age;
 };
 
 struct resident_block {
@@ -65,7 +64,6 @@ struct sub_core {
     int64_t next;                 /* cycle of its next issue; NEVER */
     int64_t issue_free;           /* cycle from which it may issue */
     int64_t unit_free[LAT_COUNT]; /* cycle from which the unit takes an instruction */
-    int last;                     /* warp that issued last, -1 */
 };
 
 struct sm {
@@ -79,13 +77,13 @@ struct sm {
     int slot_count;
     struct sub_core cores[MAX_PARTITIONS];
     int64_t l1_free, l2_free; /* servers, in 1/FINE cycles */
+    int64_t start_free;       /* who starts blocks, likewise */
+    int64_t start_interval;   /* between starts on this SM, in cycles x 100 */
     int64_t l2_rate;          /* bytes in FINE cycles... per SM */
     int load_latency;
     int64_t next_block, blocks_here; /* of this SM */
-    int64_t ages;
     int64_t issued, last_cycle;
     int64_t stalls[PTX_STALL_COUNT];
-    int64_t blocks_done;
 };
 
 const char *ptx_stall_name(enum ptx_stall stall)
@@ -292,8 +290,7 @@ static void start_warp(struct sm *sm, struct lane_warp *w, const struct warp_cla
                              .result_at = result_at,
                              .result_by = result_by,
                              .blocked_until = cycle,
-                             .blocked_by = PTX_STALL_wait,
-                             .age = sm->ages++ };
+                             .blocked_by = PTX_STALL_wait };
     memset(result_at, 0, (size_t)sm->register_count * sizeof *result_at);
     w->repeats_left = trace->step_count ? trace->steps[0].repeat : 0;
 }
@@ -308,6 +305,16 @@ static const struct block_class *class_of(const struct sm *sm, int64_t block)
         linear = in->launch_blocks - 1;
     traced = (int64_t)((__int128)linear * in->block_count / in->launch_blocks);
     return &in->classes->blocks[in->block_classes[traced]];
+}
+
+/* A server takes `amount` at so much a cycle, one after the other; when it is done with this one.
+ */
+static int64_t serve(int64_t *free, int64_t at, int64_t amount, int64_t per_cycle)
+{
+    int64_t start = *free > at * FINE ? *free : at * FINE;
+
+    *free = start + amount * FINE / per_cycle;
+    return ceil_div(*free, FINE);
 }
 
 static void wake_core(struct sm *sm, int warp, int64_t cycle)
@@ -329,6 +336,7 @@ static void start_block(struct sm *sm, int slot, int64_t cycle)
         b->class = -1;
         return;
     }
+    cycle = serve(&sm->start_free, cycle, sm->start_interval, 100);
     class = class_of(sm, sm->next_block++);
     b->class = 0;
     b->running = b->warps = class->warp_count;
@@ -382,19 +390,10 @@ static void end_warp(struct sm *sm, int index, int64_t cycle)
             open_barrier(sm, b, cycle);
         return;
     }
-    sm->blocks_done++;
     start_block(sm, w->slot, cycle + sm->costs->block_start_cycles);
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
-
-static int64_t serve(int64_t *free, int64_t at, int64_t amount, int64_t per_cycle)
-{
-    int64_t start = *free > at * FINE ? *free : at * FINE;
-
-    *free = start + amount * FINE / per_cycle;
-    return ceil_div(*free, FINE);
-}
 
 /* When the data of an access is there. */
 static int64_t access_done(struct sm *sm, const struct lane_warp *w, const struct op_cost *op,
@@ -457,7 +456,6 @@ static void issue(struct sm *sm, struct sub_core *core, int index, int64_t cycle
     sm->issued += cost->slots;
     core->issue_free = cycle + cost->slots;
     core->unit_free[op->class] = cycle + (int64_t)cost->interval * cost->slots;
-    core->last = index;
     w->since = cycle + cost->slots;
     w->blocked_until = w->since;
     w->blocked_by = PTX_STALL_wait;
@@ -486,7 +484,13 @@ static void issue(struct sm *sm, struct sub_core *core, int index, int64_t cycle
     prepare_next(sm, w);
 }
 
-/* Greedy, then oldest. Also finds when the core could issue next if nobody can now. */
+/*
+ * Loose round robin: of those that can issue, the one that issued longest ago. Also finds when the
+ * core could issue next if nobody can now.
+ *
+ * With few warps the policy shows: 64K threads of the divergence lesson's 32 paths take 71.2 us on
+ * an H200; this policy gives 69.3 us, greedy-then-oldest 82.6 and greedy-then-youngest 83.0.
+ */
 static int choose(struct sm *sm, int core_index, int64_t cycle, int64_t *next)
 {
     struct sub_core *core = &sm->cores[core_index];
@@ -506,9 +510,7 @@ static int choose(struct sm *sm, int core_index, int64_t cycle, int64_t *next)
             *next = at < *next ? at : *next;
             continue;
         }
-        if (i == core->last)
-            return i;
-        if (best < 0 || w->age < sm->warps[best].age)
+        if (best < 0 || w->since < sm->warps[best].since)
             best = i;
     }
     return best;
@@ -596,30 +598,65 @@ static int make_warps(struct sm *sm, struct arena *arena)
     return 0;
 }
 
-/* Runs the SM; a long launch is cut, and *scale says by how much the rest prolongs it. */
-static int64_t run_sm(struct sm *sm)
+/* Issue slots of a warp, of all blocks of this SM. */
+static int64_t slots_of_warp(const struct sm *sm, const struct warp_class *warp)
 {
-    int64_t half_cycle = 0, half_blocks = 0;
+    int64_t sum = 0;
+
+    for (int i = 0; i < warp->step_count; i++) {
+        const struct op_list *list = &sm->blocks[warp->steps[i].block];
+        int64_t slots = 0;
+
+        for (int k = 0; k < list->count; k++)
+            slots += sm->costs->classes[list->ops[k].class].slots;
+        sum += slots * warp->steps[i].repeat;
+    }
+    return sum;
+}
+
+static int64_t slots_of_all(const struct sm *sm, int64_t *by_class)
+{
+    const struct classes *classes = sm->input->classes;
+    int64_t sum = 0;
+
+    for (int i = 0; i < classes->warp_count; i++)
+        by_class[i] = slots_of_warp(sm, &classes->warps[i]);
+    for (int64_t i = 0; i < sm->blocks_here; i++) {
+        const struct block_class *block = class_of(sm, i);
+
+        for (int k = 0; k < block->warp_count; k++)
+            sum += by_class[block->warps[k]];
+    }
+    return sum;
+}
+
+/*
+ * Runs the SM. A launch of more than MAX_ISSUES issues is cut there, and what is left goes on at
+ * the rate of the second half: by then every place for a block was filled anew at least once, or
+ * the blocks are so long that one is like the other.
+ */
+static int64_t run_sm(struct sm *sm, int64_t all_slots)
+{
+    int64_t half_cycle = 0, half_issued = 0;
 
     for (int i = 0; i < MAX_PARTITIONS; i++)
-        sm->cores[i] = (struct sub_core){ .next = NEVER, .last = -1 };
+        sm->cores[i] = (struct sub_core){ .next = NEVER };
     for (int i = 0; i < sm->slot_count; i++) {
         sm->slots[i].first_warp = i * sm->input->run->warps_per_block;
         start_block(sm, i, 0);
     }
     while (step(sm)) {
-        if (!half_cycle && sm->issued > MAX_ISSUES / 2) {
+        if (!half_issued && sm->issued > MAX_ISSUES / 2) {
             half_cycle = sm->last_cycle;
-            half_blocks = sm->blocks_done;
+            half_issued = sm->issued;
         }
-        if (sm->issued > MAX_ISSUES && sm->blocks_done > half_blocks)
+        if (sm->issued > MAX_ISSUES)
             break;
     }
-    if (sm->blocks_done == sm->blocks_here)
+    if (sm->issued >= all_slots || sm->issued <= MAX_ISSUES)
         return sm->last_cycle;
-    return sm->last_cycle +
-           (int64_t)((__int128)(sm->last_cycle - half_cycle) * (sm->blocks_here - sm->blocks_done) /
-                     (sm->blocks_done - half_blocks));
+    return sm->last_cycle + (int64_t)((__int128)(sm->last_cycle - half_cycle) *
+                                      (all_slots - sm->issued) / (sm->issued - half_issued));
 }
 
 static void fill_timing(const struct sm *sm, int64_t cycles, struct ptx_timing *out)
@@ -630,8 +667,10 @@ static void fill_timing(const struct sm *sm, int64_t cycles, struct ptx_timing *
     int sms = l->device->sms > 0 ? l->device->sms : 1;
     int64_t sum = 0;
 
-    out->cycles = cycles + sm->costs->drain_cycles;
-    out->time_us = (double)out->cycles / clock + sm->costs->launch_ns / 1000.0;
+    out->cycles = cycles;
+    out->time_us = (double)cycles / clock + sm->costs->launch_ns / 1000.0;
+    if (out->time_us < sm->costs->launch_least_ns / 1000.0)
+        out->time_us = sm->costs->launch_least_ns / 1000.0;
     out->waves = (double)sm->input->launch_blocks / ((double)out->blocks_per_sm * sms);
     for (int i = 0; i < PTX_STALL_COUNT; i++)
         sum += sm->stalls[i];
@@ -650,6 +689,7 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
     int64_t sms = d->sms > 0 ? d->sms : 1;
     struct arena *scratch = arena_new(0);
     struct sm *sm = scratch ? arena_alloc(scratch, sizeof *sm) : NULL;
+    int64_t *slots;
     int rc = -1;
 
     (void)arena;
@@ -661,9 +701,13 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
         goto out;
     if (translate(sm, scratch) < 0 || make_warps(sm, scratch) < 0)
         goto out_of_memory;
-    set_memory(sm, min_i64(sms, input->launch_blocks));
+    slots = arena_array(scratch, (size_t)input->classes->warp_count, sizeof *slots);
+    if (!slots)
+        goto out_of_memory;
     sm->blocks_here = ceil_div(input->launch_blocks, sms);
-    fill_timing(sm, run_sm(sm), out);
+    sm->start_interval = min_i64(sms, input->launch_blocks) * sm->costs->block_start_percent;
+    set_memory(sm, min_i64(sms, input->launch_blocks));
+    fill_timing(sm, run_sm(sm, slots_of_all(sm, slots)), out);
     rc = 0;
     goto out;
 out_of_memory:
