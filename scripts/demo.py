@@ -1,4 +1,5 @@
 """Runs a notebook with its kernel and prints the text of every cell and output."""
+import signal
 import sys
 
 import nbformat
@@ -37,4 +38,5 @@ def main(path):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make demo | head` is no error
     sys.exit(main(sys.argv[1]))

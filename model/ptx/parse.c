@@ -2,6 +2,8 @@
  * The parser of PTX: recursive descent, one token ahead. Here are source positions,
  * the bodies of functions, and what stands outside them.
  */
+#include "model/ptx/parse.h"
+
 #include "model/ptx/parser.h"
 
 #include <limits.h>

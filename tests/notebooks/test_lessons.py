@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -33,7 +34,7 @@ def test_there_are_lessons():
     assert LESSONS
 
 
-def test_warpbook_run_gives_the_committed_bytes(warpbook, lesson, tmp_path):
+def test_warpbook_run_gives_the_committed_bytes(warpbook, same_compiler, lesson, tmp_path):
     out = tmp_path / "out.ipynb"
     done = subprocess.run([warpbook, "run", lesson, "-o", str(out), "--timeout", "60"],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
@@ -41,7 +42,7 @@ def test_warpbook_run_gives_the_committed_bytes(warpbook, lesson, tmp_path):
     assert out.read_text(encoding="utf-8") == text_of(lesson)
 
 
-def test_nbclient_gives_the_committed_bytes(kernelspec, lesson):
+def test_nbclient_gives_the_committed_bytes(kernelspec, same_compiler, lesson):
     notebook = nbformat.read(lesson, as_version=4)
     client = NotebookClient(notebook, timeout=60, kernel_name=kernelspec, record_timing=False,
                             coalesce_streams=True)
@@ -76,3 +77,11 @@ def test_every_code_cell_with_a_result_has_output(lesson):
         if cell.cell_type == "code" and re.search(r"^%(occupancy|simulate|run|print|check)",
                                                   cell.source, re.M):
             assert cell.outputs, cell.source
+
+
+def test_make_demo_prints_the_first_lesson(kernelspec, root):
+    done = subprocess.run([sys.executable, "scripts/demo.py", LESSONS[0]], cwd=root, timeout=300,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    text = done.stdout.decode()
+    assert "    Occupancy 83.3 %" in text and "    Scheduler busy 71.4 %" in text

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 
-def test_examples_and_magics_are_what_the_program_shows(warpbook, root):
+def test_examples_and_magics_are_what_the_program_shows(warpbook, same_compiler, root):
     done = subprocess.run([sys.executable, "scripts/readme.py", "--check"], cwd=root, timeout=300,
                           capture_output=True, env={**os.environ, "WARPBOOK": warpbook}, check=False)
     assert done.returncode == 0, done.stderr.decode()
