@@ -73,9 +73,9 @@ struct magic {
 };
 
 struct arg {
-    bool is_given;            /* written by the user; else the default */
-    bool is_sweep;            /* a range or list, even of one point */
-    size_t count;             /* points: 1 without a sweep, 0 when absent and without default */
+    bool is_given; /* written by the user; else the default */
+    bool is_sweep; /* a range or list, even of one point */
+    size_t count;  /* points: 1 without a sweep, 0 when absent and without default */
     const struct value *values;
     const char *text;         /* as written, or the default as spelled in the table; or NULL */
     int line, column, length; /* where it was written in the cell, for the caret */
@@ -101,7 +101,8 @@ bool call_given(const struct call *call, const char *name);
 int64_t call_int(const struct call *call, const char *name);
 double call_float(const struct call *call, const char *name);
 bool call_bool(const struct call *call, const char *name);
-const char *call_text(const struct call *call, const char *name); /* NAME CHOICE TEXT REST; or NULL */
+const char *call_text(const struct call *call,
+                      const char *name); /* NAME CHOICE TEXT REST; or NULL */
 
 /* Fails with a caret at the key as written (or at the magic when it was not). Returns -1. */
 int call_fail(const struct call *call, const char *name, struct err *err, enum err_name ename,

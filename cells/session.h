@@ -53,8 +53,8 @@ int session_evaluate(struct session *session, struct bytes expression, json_t **
                      struct err *err) MUST_CHECK;
 
 struct completion {
-    char *text; /* what replaces start..end */
-    char *type; /* JupyterLab's icon names: "magic", "keyword", "function", "instance", ... */
+    char *text;      /* what replaces start..end */
+    char *type;      /* JupyterLab's icon names: "magic", "keyword", "function", "instance", ... */
     char *signature; /* one line, or NULL */
 };
 

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 enum value_type {
-    VALUE_NULL,   /* a field that the device cannot count */
-    VALUE_INT,    /* int64 */
-    VALUE_FLOAT,  /* double */
+    VALUE_NULL,  /* a field that the device cannot count */
+    VALUE_INT,   /* int64 */
+    VALUE_FLOAT, /* double */
     VALUE_BOOL,
     VALUE_STRING, /* "text" */
     VALUE_NAME,   /* a bare word: gto, L40S */

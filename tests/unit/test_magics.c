@@ -157,10 +157,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, harness_set_up, harness_tear_down)
     const struct CMUnitTest tests[] = {
-        T(every_example_runs_as_it_stands),
-        T(every_line_to_try_runs),
-        T(every_row_says_what_it_is),
-        T(every_magic_has_a_page),
+        T(every_example_runs_as_it_stands),   T(every_line_to_try_runs),
+        T(every_row_says_what_it_is),         T(every_magic_has_a_page),
         T(the_small_magics_do_what_they_say),
     };
 
