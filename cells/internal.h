@@ -59,7 +59,8 @@ struct cell {
 struct session {
     struct workers *workers;
     struct cuda *cuda;
-    struct session_device device;
+    struct session_device device; /* once has_device; ask session_device */
+    bool has_device;
     struct session_device made[SESSION_MAX_DEVICES]; /* by %device NAME key=...; names owned */
     size_t made_count;
     struct variable *variables; /* in order of creation; "_" is one of them */
@@ -78,7 +79,8 @@ int session_stop_fd(const struct session *session); /* poll it beside other desc
 struct workers *session_workers(struct session *session);
 struct cuda *session_cuda(struct session *session);
 
-const struct session_device *session_device(const struct session *session);
+/* The session's device; without a choice yet, the first GPU, else the model of an L40S. */
+const struct session_device *session_device(struct session *session);
 void session_set_device(struct session *session, const struct session_device *device);
 
 /* Keeps a made-up device under its name (copied), replacing one of that name. */

@@ -119,16 +119,6 @@ void session_reset_variables(struct session *session)
 
 /* ---- devices ---- */
 
-const struct session_device *session_device(const struct session *session)
-{
-    return &session->device;
-}
-
-void session_set_device(struct session *session, const struct session_device *device)
-{
-    session->device = *device;
-}
-
 /* Case, blanks, '-' and '_' do not count in a device's name. */
 static bool same_device_name(const char *a, const char *b)
 {
@@ -191,9 +181,9 @@ static int find_gpu(struct session *session, int index, struct session_device *o
 }
 
 /* `model` is the session's device in the model: the card's own row when it is a card. */
-static void find_model(const struct session *session, struct session_device *out)
+static void find_model(struct session *session, struct session_device *out)
 {
-    *out = session->device;
+    *out = *session_device(session);
     out->is_gpu = false;
     out->gpu_index = 0;
 }
@@ -240,14 +230,41 @@ int session_find_device(struct session *session, const char *name, struct sessio
     return 0;
 }
 
-/* A card that does not answer is no reason not to start: the model stands in. */
-static int choose_device(struct session *session, const char *wanted, struct err *err)
+/*
+ * The first use chooses: asking a card takes a quarter of a second, which a kernel's start
+ * must not. A card that does not answer is no reason to fail: the model stands in.
+ */
+const struct session_device *session_device(struct session *session)
 {
-    if (wanted)
-        return session_find_device(session, wanted, &session->device, err);
-    if (workers_gpu_present(session->workers) && find_gpu(session, 0, &session->device, NULL) == 0)
-        return 0;
-    return session_find_device(session, DEFAULT_DEVICE, &session->device, err);
+    struct err err = { 0 };
+
+    if (session->has_device)
+        return &session->device;
+    session->has_device = true;
+    if (!workers_gpu_present(session->workers) ||
+        find_gpu(session, 0, &session->device, &err) < 0)
+        session->device = (struct session_device){ .device = *device_find(DEFAULT_DEVICE) };
+    /* An interrupt is no answer of the card's: the next use asks again. */
+    if (err.name == ERR_Interrupted)
+        session->has_device = false;
+    err_done(&err);
+    return &session->device;
+}
+
+void session_set_device(struct session *session, const struct session_device *device)
+{
+    session->device = *device;
+    session->has_device = true;
+}
+
+static int set_wanted_device(struct session *session, const char *wanted, struct err *err)
+{
+    struct session_device device;
+
+    if (session_find_device(session, wanted, &device, err) < 0)
+        return -1;
+    session_set_device(session, &device);
+    return 0;
 }
 
 /* ---- beginning, end, interrupt ---- */
@@ -270,7 +287,7 @@ int session_new(const struct session_options *options, struct session **out, str
         err_set(err, ERR_ResourceError, "out of memory");
         goto failed;
     }
-    if (choose_device(session, options ? options->device : NULL, err) < 0)
+    if (options && options->device && set_wanted_device(session, options->device, err) < 0)
         goto failed;
     *out = session;
     return 0;

@@ -37,7 +37,7 @@ static void put_product(struct result *result, struct view_table *table, size_t 
     view_cell(table, row, 6, device_number_text(result, (double)dev->l2_bytes / (1024.0 * 1024)));
 }
 
-static void add_products(struct result *result, const struct session *session)
+static void add_products(struct result *result, struct session *session)
 {
     static const struct view_column columns[] = {
         { "device", VIEW_LEFT },      { "cc", VIEW_RIGHT },  { "SMs", VIEW_RIGHT },
@@ -69,7 +69,7 @@ static const char *cluster_text(struct result *result, const struct device *dev)
     return dev->cluster_max ? count(result, dev->cluster_max) : "-";
 }
 
-static void add_capabilities(struct result *result, const struct session *session)
+static void add_capabilities(struct result *result, struct session *session)
 {
     static const struct view_column columns[] = {
         { "an SM of", VIEW_LEFT },     { "warps", VIEW_RIGHT },
@@ -106,7 +106,7 @@ static void add_capabilities(struct result *result, const struct session *sessio
     }
 }
 
-static json_t *devices_json(const struct session *session)
+static json_t *devices_json(struct session *session)
 {
     json_t *list = json_array();
 
