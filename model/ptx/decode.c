@@ -164,6 +164,8 @@ static int64_t symbol_row(struct decoder *d, const struct operand *o, int bits)
         return decode_constant(d, bytes, WARP);
     if (s->kind != SYMBOL_VARIABLE)
         return decode_refuse(d, "a name that is not declared");
+    if (s->space == SPACE_SHARED && !s->size)
+        d->f->is_dynamic_shared = true;
     if (s->space == SPACE_LOCAL)
         return decode_fixed(d, bytes, SPECIAL_LOCAL, s->address + o->value);
     if (s->space == SPACE_PARAM && !d->f->is_entry)

@@ -242,7 +242,8 @@ struct function {
     int fixed_count;
     const struct area *parameters, *results; /* of a device function */
     int parameter_count, result_count;
-    int local_bytes; /* of its own variables */
+    int local_bytes;        /* of its own variables */
+    bool is_dynamic_shared; /* names `extern __shared__` memory */
     struct ast_function *ast;
 };
 

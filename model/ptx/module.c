@@ -220,12 +220,13 @@ static int stack_of(const struct ptx_module *m, int index, int *known, int depth
     return known[index];
 }
 
-static bool reads_dynamic(const struct ptx_module *m)
+/* Itself, or a device function: those may be called for any kernel. */
+static bool reads_dynamic(const struct ptx_module *m, const struct function *kernel)
 {
-    for (const struct symbol *s = m->ast.variables; s; s = s->next)
-        if (s->space == SPACE_SHARED && !s->size)
+    for (int i = 0; i < m->ast.function_count; i++)
+        if (m->functions[i].is_dynamic_shared && !m->functions[i].is_entry)
             return true;
-    return false;
+    return kernel->is_dynamic_shared;
 }
 
 static int describe_parameters(struct ptx_module *m, const struct ast_function *f,
@@ -292,7 +293,7 @@ static int describe_kernels(struct ptx_module *m, uint64_t common, struct err *e
         kernel->static_shared_bytes = (int)shared_end(f->ast, common);
         kernel->local_bytes = stack_of(m, i, known, 0);
         kernel->max_threads = f->ast->max_threads;
-        kernel->is_dynamic_shared = reads_dynamic(m);
+        kernel->is_dynamic_shared = reads_dynamic(m, f);
         count_branches(m, f, kernel);
         if (describe_parameters(m, f->ast, kernel, err) < 0)
             return -1;

@@ -93,6 +93,8 @@ static void a_module_says_what_its_kernels_take(void **state)
     assert_int_equal(k->line, 11);
     assert_int_equal(ptx_kernel_find(rig.module, "matmul_tiled")->static_shared_bytes, 2048);
     assert_int_equal(ptx_kernel_find(rig.module, "vector_add")->static_shared_bytes, 0);
+    assert_true(ptx_kernel_find(rig.module, "reduce")->is_dynamic_shared);
+    assert_false(ptx_kernel_find(rig.module, "saxpy")->is_dynamic_shared);
     assert_null(ptx_kernel_find(rig.module, "nosuch"));
     rig_done(&rig);
 }
