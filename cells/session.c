@@ -241,8 +241,7 @@ const struct session_device *session_device(struct session *session)
     if (session->has_device)
         return &session->device;
     session->has_device = true;
-    if (!workers_gpu_present(session->workers) ||
-        find_gpu(session, 0, &session->device, &err) < 0)
+    if (!workers_gpu_present(session->workers) || find_gpu(session, 0, &session->device, &err) < 0)
         session->device = (struct session_device){ .device = *device_find(DEFAULT_DEVICE) };
     /* An interrupt is no answer of the card's: the next use asks again. */
     if (err.name == ERR_Interrupted)

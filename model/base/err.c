@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* clang-format off */
 static const char *const SPELLINGS[ERR_COUNT] = {
     "",
 #define X(name) #name,
     ERR_NAMES(X)
 #undef X
 };
+/* clang-format on */
 
 /* vsnprintf may cut inside a UTF-8 character; step back to the last whole one. */
 static void trim_utf8(char *text, size_t capacity)

@@ -41,6 +41,7 @@
     X(InternalError)                                                                               \
     X(BadMessage)
 
+/* clang-format off */
 enum err_name {
     ERR_none = 0,
 #define X(name) ERR_##name,
@@ -48,6 +49,7 @@ enum err_name {
 #undef X
     ERR_COUNT
 };
+/* clang-format on */
 
 struct err {
     enum err_name name; /* ERR_none while nothing went wrong */
@@ -56,7 +58,7 @@ struct err {
     char place[64];     /* "In[3]"; "" while unknown */
     int line, column;   /* 1-based, column in bytes; 0: unknown */
     int length;         /* bytes that the caret underlines; 0 counts as 1 */
-    char *detail;       /* further lines of the report (compiler log, fault table); owned, or NULL */
+    char *detail; /* further lines of the report (compiler log, fault table); owned, or NULL */
 };
 
 /* Start from { 0 } or err_init. err_done releases detail and makes e empty again. */
