@@ -34,3 +34,11 @@ def test_setting_up_again_finds_everything_in_place(root):
                           capture_output=True, timeout=60, check=False)
     assert done.returncode == 0
     assert b"apt-get" not in done.stdout and b"pip install" not in done.stdout
+
+
+def test_make_install_puts_program_and_kernelspec_under_the_prefix(root, warpbook, tmp_path):
+    subprocess.run(["make", "install", f"PREFIX={tmp_path}"], cwd=root, check=True, timeout=600,
+                   stdin=subprocess.DEVNULL, capture_output=True)
+    assert os.access(tmp_path / "bin" / "warpbook", os.X_OK)
+    spec = tmp_path / "share" / "jupyter" / "kernels" / "warpbook" / "kernel.json"
+    assert str(tmp_path / "bin" / "warpbook") in spec.read_text(encoding="utf-8")
