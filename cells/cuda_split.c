@@ -9,6 +9,11 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+enum { MAX_NESTED = 16 }; /* #if in #if, namespace in namespace: deeper names are not looked for */
+
+static int split(struct arena *arena, struct bytes source, int first_line, int cell, int depth,
+                 struct cuda_items *out, struct err *err);
+
 /* Words before a parenthesis that are attributes, not the function's name. */
 static bool is_attribute(struct scan_token t)
 {
@@ -193,17 +198,16 @@ static char *head_of(struct arena *arena, struct bytes text)
     return head;
 }
 
-/* Names defined inside extern "C" { } or a namespace: its items are split again. */
-static int add_inner_names(struct arena *arena, struct cuda_item *item, const char *body,
-                           struct err *err)
+/* The names that a part of an item defines: its items are split again. */
+static int add_inner_names(struct arena *arena, struct cuda_item *item, struct bytes part,
+                           int depth, struct err *err)
 {
-    const char *end = item->text.data + item->text.size;
     struct cuda_items inner = { 0 };
     int rc;
 
-    if (!body || body + 1 >= end)
+    if (depth == MAX_NESTED)
         return 0;
-    rc = cuda_split(arena, (struct bytes){ body + 1, (size_t)(end - body - 2) }, 1, 0, &inner, err);
+    rc = split(arena, part, 1, 0, depth + 1, &inner, err);
     for (size_t i = 0; rc == 0 && i < inner.count; i++)
         for (size_t k = 0; rc == 0 && k < inner.list[i].name_count; k++)
             rc = add_name(arena, item, bytes_of(inner.list[i].names[k]));
@@ -211,9 +215,19 @@ static int add_inner_names(struct arena *arena, struct cuda_item *item, const ch
     return rc;
 }
 
-/* Fills kind, names, head and value of a declaration that ends at `end`. */
+/* What stands in the braces of extern "C" { } or a namespace. */
+static struct bytes block_of(const struct cuda_item *item, const char *body)
+{
+    const char *end = item->text.data + item->text.size;
+
+    if (!body || body + 1 >= end)
+        return (struct bytes){ "", 0 };
+    return (struct bytes){ body + 1, (size_t)(end - body - 2) };
+}
+
+/* Fills kind, names, head and value of a declaration whose text is known. */
 static int finish_declaration(struct arena *arena, struct cuda_item *item, const struct reading *r,
-                              struct err *err)
+                              int depth, struct err *err)
 {
     const char *end = item->text.data + item->text.size;
     struct bytes head = item->text;
@@ -230,7 +244,7 @@ static int finish_declaration(struct arena *arena, struct cuda_item *item, const
         return add_name(arena, item, bytes_of(item->head)) < 0
                    ? err_set(err, ERR_ResourceError, "out of memory for the cell's definitions")
                    : 0;
-    if (r->is_block && add_inner_names(arena, item, r->body, err) < 0)
+    if (r->is_block && add_inner_names(arena, item, block_of(item, r->body), depth, err) < 0)
         return -1;
     /* `using namespace x;` is no name; `using real = float;` is. */
     if (r->is_block || r->is_macro_call || (r->is_using && !r->has_assign) ||
@@ -260,7 +274,7 @@ static bool begins_another(struct reading *r, struct scan_token t)
 
 /* Reads one declaration whose first token is given; sets item->text. */
 static int read_declaration(struct arena *arena, struct scanner *s, struct scan_token t,
-                            struct cuda_item *item, struct err *err)
+                            struct cuda_item *item, int depth, struct err *err)
 {
     struct reading r = { .name = { SCAN_END, { "", 0 } }, .last = { SCAN_END, { "", 0 } } };
 
@@ -284,7 +298,7 @@ static int read_declaration(struct arena *arena, struct scanner *s, struct scan_
             r.last = t;
     }
     item->text.size = (size_t)(s->at - item->text.data);
-    return finish_declaration(arena, item, &r, err);
+    return finish_declaration(arena, item, &r, depth, err);
 }
 
 /* The word after # and the blanks behind it. */
@@ -316,41 +330,38 @@ static int read_define(struct arena *arena, struct cuda_item *item, struct bytes
     return add_name(arena, item, t.text);
 }
 
+/* if, ifdef, ifndef */
+static bool is_if(struct bytes word)
+{
+    return word.size >= 2 && memcmp(word.data, "if", 2) == 0;
+}
+
 /* From #if to its #endif is one item, with the names of everything inside. */
 static int read_conditional(struct arena *arena, struct scanner *s, struct cuda_item *item,
-                            struct err *err)
+                            int depth, struct err *err)
 {
     const char *inside = s->at, *inside_end = s->at;
-    struct cuda_items inner = { 0 };
-    struct bytes rest;
-    int depth = 1, rc;
+    int open = 1;
 
-    while (depth > 0) {
+    while (open > 0) {
         struct scan_token t = scan_next(s);
+        struct bytes rest, word;
 
         if (t.kind == SCAN_END)
             break;
         if (t.kind != SCAN_DIRECTIVE)
             continue;
-        if (strncmp(directive_word(t.text, &rest).data, "if", 2) == 0)
-            depth++;
-        else if (bytes_equal(directive_word(t.text, &rest), "endif"))
-            depth--;
+        word = directive_word(t.text, &rest);
+        open += is_if(word) - bytes_equal(word, "endif");
         inside_end = t.text.data;
     }
-    item->kind = ITEM_OTHER;
     item->text.size = (size_t)(s->at - item->text.data);
-    rc = cuda_split(arena, (struct bytes){ inside, (size_t)(inside_end - inside) }, 1, 0, &inner,
-                    err);
-    for (size_t i = 0; rc == 0 && i < inner.count; i++)
-        for (size_t k = 0; rc == 0 && k < inner.list[i].name_count; k++)
-            rc = add_name(arena, item, bytes_of(inner.list[i].names[k]));
-    free(inner.list);
-    return rc;
+    return add_inner_names(arena, item, (struct bytes){ inside, (size_t)(inside_end - inside) },
+                           depth, err);
 }
 
 static int read_directive(struct arena *arena, struct scanner *s, struct scan_token t,
-                          struct cuda_item *item, struct err *err)
+                          struct cuda_item *item, int depth, struct err *err)
 {
     struct bytes rest, word = directive_word(t.text, &rest);
 
@@ -363,8 +374,8 @@ static int read_directive(struct arena *arena, struct scanner *s, struct scan_to
         item->kind = ITEM_INCLUDE;
     else if (bytes_equal(word, "define"))
         return read_define(arena, item, rest);
-    else if (word.size >= 2 && memcmp(word.data, "if", 2) == 0)
-        return read_conditional(arena, s, item, err);
+    else if (is_if(word))
+        return read_conditional(arena, s, item, depth, err);
     return 0;
 }
 
@@ -398,8 +409,8 @@ static void advance(struct position *p, const char *to)
         }
 }
 
-int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
-               struct cuda_items *out, struct err *err)
+static int split(struct arena *arena, struct bytes source, int first_line, int cell, int depth,
+                 struct cuda_items *out, struct err *err)
 {
     char *copy = arena_copy(arena, source.data, source.size);
     struct scanner s = { copy, copy ? copy + source.size : copy, true };
@@ -423,10 +434,16 @@ int cuda_split(struct arena *arena, struct bytes source, int first_line, int cel
         item->column = (int)(t.text.data - p.line_start) + 1;
         item->cell = cell;
         item->arena = arena;
-        rc = t.kind == SCAN_DIRECTIVE ? read_directive(arena, &s, t, item, err)
-                                      : read_declaration(arena, &s, t, item, err);
+        rc = t.kind == SCAN_DIRECTIVE ? read_directive(arena, &s, t, item, depth, err)
+                                      : read_declaration(arena, &s, t, item, depth, err);
         if (rc < 0)
             return -1;
     }
     return 0;
+}
+
+int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
+               struct cuda_items *out, struct err *err)
+{
+    return split(arena, source, first_line, cell, 0, out, err);
 }

@@ -106,7 +106,8 @@ void session_reset_variables(struct session *session);
 
 /*
  * A deep copy in another arena. Results and JSON in it are shared: the copy holds references,
- * which value_drop gives back (on failure nothing is held).
+ * which value_drop gives back (on failure nothing is held). Fails with ResourceError, also for
+ * lists that nest deeper than any expression can be read.
  */
 int value_copy(struct arena *arena, const struct value *from, struct value *to,
                struct err *err) MUST_CHECK;

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A list prints this many items; the rest is counted. */
-enum { PRINTED_ITEMS = 1000 };
+enum {
+    PRINTED_ITEMS = 1000, /* of a list; the rest is counted */
+    MAX_NESTED = 256,     /* lists in lists: values are walked by recursion */
+};
 
 const char *value_type_name(enum value_type type)
 {
@@ -120,16 +122,21 @@ char *value_text(struct arena *arena, const struct value *v)
     return text;
 }
 
-static int copy_list(struct arena *arena, const struct value *from, struct value *to,
+static int copy_nested(struct arena *arena, const struct value *from, struct value *to, int depth,
+                       struct err *err);
+
+static int copy_list(struct arena *arena, const struct value *from, struct value *to, int depth,
                      struct err *err)
 {
     struct value *items = arena_array(arena, from->list.count, sizeof(*items));
 
+    if (depth > MAX_NESTED)
+        return err_set(err, ERR_ResourceError, "lists nest at most %d deep", MAX_NESTED);
     if (!items)
         return err_set(err, ERR_ResourceError, "a list of %zu values does not fit in memory",
                        from->list.count);
     for (size_t i = 0; i < from->list.count; i++)
-        if (value_copy(arena, &from->list.items[i], &items[i], err) < 0) {
+        if (copy_nested(arena, &from->list.items[i], &items[i], depth, err) < 0) {
             while (i > 0)
                 value_drop(&items[--i]);
             return -1;
@@ -139,7 +146,8 @@ static int copy_list(struct arena *arena, const struct value *from, struct value
     return 0;
 }
 
-int value_copy(struct arena *arena, const struct value *from, struct value *to, struct err *err)
+static int copy_nested(struct arena *arena, const struct value *from, struct value *to, int depth,
+                       struct err *err)
 {
     *to = *from;
     switch (from->type) {
@@ -151,7 +159,7 @@ int value_copy(struct arena *arena, const struct value *from, struct value *to, 
                            strlen(from->text));
         return 0;
     case VALUE_LIST:
-        return copy_list(arena, from, to, err);
+        return copy_list(arena, from, to, depth + 1, err);
     case VALUE_RESULT:
         result_keep(to->result);
         return 0;
@@ -161,6 +169,11 @@ int value_copy(struct arena *arena, const struct value *from, struct value *to, 
     default:
         return 0;
     }
+}
+
+int value_copy(struct arena *arena, const struct value *from, struct value *to, struct err *err)
+{
+    return copy_nested(arena, from, to, 0, err);
 }
 
 void value_drop(struct value *v)

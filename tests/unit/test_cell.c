@@ -218,6 +218,10 @@ static void memory_is_bounded(void **state)
     assert_fails(h, "b = [a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a]", "ResourceError", "memory");
     assert_prints(h, "%print count(a)", "1000000\n");
     assert_prints(h, "%%for i in 1..50\n%let x = sum(a)\n", "");
+    /* Lists in lists are walked by recursion. */
+    assert_prints(h, "deep = [1]", "");
+    assert_fails(h, "%%for i in 1..100000\ndeep = [[[[[[[[[[deep]]]]]]]]]]", "ResourceError",
+                 "lists nest at most 256 deep");
 }
 
 static void *interrupt_soon(void *session)

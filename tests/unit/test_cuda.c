@@ -131,6 +131,32 @@ static void unfinished_text_becomes_one_item(void **state)
     }
 }
 
+/* Each level's text is copied and read again, so there is an end to them. */
+static void blocks_in_blocks_take_no_more_than_a_few_copies(void **state)
+{
+    static const char *const blocks[] = { "#if 1\n", "namespace a{", "extern \"C\"{" };
+    enum { LEVELS = 20000 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(blocks); i++) {
+        struct arena *arena = arena_new(32 << 20);
+        struct cuda_items items = { 0 };
+        struct buf source = { 0 };
+        struct err err = { 0 };
+
+        for (int level = 0; level < LEVELS; level++)
+            buf_puts(&source, blocks[i]);
+        buf_puts(&source, "int x;\n");
+        buf_fill(&source, '}', i ? LEVELS : 0);
+        assert_false(source.is_failed);
+        assert_int_equal(cuda_split(arena, bytes_of(source.data), 1, 3, &items, &err), 0);
+        assert_int_equal(items.count, 1);
+        free(items.list);
+        buf_done(&source);
+        arena_free(&arena);
+    }
+}
+
 static void lines_and_columns_are_those_of_the_cell(void **state)
 {
     struct split s;
@@ -422,6 +448,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_definition_is_found_with_its_names),
         cmocka_unit_test(unfinished_text_becomes_one_item),
+        cmocka_unit_test(blocks_in_blocks_take_no_more_than_a_few_copies),
         cmocka_unit_test(lines_and_columns_are_those_of_the_cell),
         cmocka_unit_test(a_composition_holds_what_is_used_and_no_more),
         cmocka_unit_test(linked_names_become_plain_ones),
