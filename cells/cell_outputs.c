@@ -64,10 +64,11 @@ static void on_stream(struct sink *sink, enum stream_name name, const char *text
         end_text(o);
     o->text_name = name;
     buf_put(&o->text, text, n < room ? n : room);
-    if (room && n > room)
-        buf_printf(&o->text, "\n[output cut: a cell may print %d MB]\n",
-                   CELL_OUTPUTS_MAX_TEXT >> 20);
     o->printed += n < room ? n : room;
+    if (n <= room || o->is_cut)
+        return;
+    o->is_cut = true;
+    buf_printf(&o->text, "\n[output cut: a cell may print %d MB]\n", CELL_OUTPUTS_MAX_TEXT >> 20);
 }
 
 /* Every output that shows this id shows data from now on. */
@@ -199,6 +200,7 @@ void cell_outputs_begin(struct cell_outputs *o, int execution_count)
     o->text_name = STREAM_STDOUT;
     o->execution_count = execution_count;
     o->printed = 0;
+    o->is_cut = false;
     o->clear_waits = false;
     o->is_failed = false;
 }

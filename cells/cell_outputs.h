@@ -22,6 +22,7 @@ struct cell_outputs {
     struct buf text; /* of stream text_name, joined, not in the list yet */
     enum stream_name text_name;
     size_t printed;
+    bool is_cut;      /* more was printed, and the reader was told */
     bool clear_waits; /* clear_output(wait): the next output clears */
     bool is_failed;   /* out of memory: some output is missing */
 };

@@ -210,8 +210,7 @@ static int run_code(struct run *run, json_t *cell, size_t index, struct err *err
     status = session_run_cell(run->session, code, &options,
                               run->options->out ? &run->outputs.sink : &plain.sink, NULL);
     event = watch_end(run->watch);
-    text_sink_end(&plain);
-    if (cell_outputs_end(&run->outputs, &outputs, err) < 0 ||
+    if (text_sink_end(&plain, err) < 0 || cell_outputs_end(&run->outputs, &outputs, err) < 0 ||
         set(cell, "outputs", outputs, err) < 0 ||
         set(cell, "execution_count", json_integer(run->executed), err) < 0)
         return -1;

@@ -128,7 +128,8 @@ static int run_cell(struct script *s, struct bytes code, struct err *err)
                               s->format == FORMAT_TEXT ? &plain.sink : &s->outputs.sink, NULL);
     if (watch_end(s->watch) == WATCH_SIGNAL)
         rc = err_set(err, ERR_Interrupted, "interrupted");
-    text_sink_end(&plain);
+    if (text_sink_end(&plain, err) < 0)
+        rc = -1;
     if (s->format == FORMAT_TEXT)
         return rc < 0 ? rc : status < 0;
     if (cell_outputs_end(&s->outputs, &outputs, err) < 0)

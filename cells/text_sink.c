@@ -80,8 +80,10 @@ void text_sink_init(struct text_sink *t, FILE *out, FILE *err)
     };
 }
 
-void text_sink_end(struct text_sink *t)
+int text_sink_end(struct text_sink *t, struct err *err)
 {
     end_line(t);
-    fflush(t->out);
+    if (fflush(t->out) != 0 || ferror(t->out))
+        return err_set(err, ERR_FileError, "standard output cannot be written");
+    return 0;
 }

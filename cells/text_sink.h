@@ -15,7 +15,10 @@ struct text_sink {
 
 void text_sink_init(struct text_sink *sink, FILE *out, FILE *err);
 
-/* Ends the cell: its last line gets an end, and everything is flushed. */
-void text_sink_end(struct text_sink *sink);
+/*
+ * Ends the cell: its last line gets an end, and everything is flushed. Fails with FileError when
+ * some of the output could not be written.
+ */
+int text_sink_end(struct text_sink *sink, struct err *err) MUST_CHECK;
 
 #endif

@@ -44,6 +44,15 @@ def test_html_is_a_page_that_needs_nothing_else(warpbook):
     assert "<script" not in page and "http" not in page
 
 
+@pytest.mark.parametrize("format", ["text", "json", "html"])
+def test_output_that_cannot_be_written_is_an_error(warpbook, format):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([warpbook, "cell", "-", "--format", format], input=b"%echo a",
+                              stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == 1
+    assert b"standard output cannot be written" in done.stderr
+
+
 def test_status_is_0_when_every_cell_passed(warpbook):
     assert run(warpbook, "-", text="%echo a").returncode == 0
     assert run(warpbook, "-", text="").returncode == 0
