@@ -1,4 +1,8 @@
-/* Results and streams go to out in their order; errors and stderr to err, flushed in between. */
+/*
+ * Results and streams go to out in their order; errors and stderr to err, flushed in between. A
+ * figure is left out: its text is for the eyes that cannot see it where it stands, in a notebook,
+ * and says no number that the table above has not.
+ */
 #include "cells/text_sink.h"
 
 static struct text_sink *text_of(struct sink *sink)
@@ -47,6 +51,8 @@ static void on_display(struct sink *sink, json_t *data, json_t *metadata, const 
                        bool is_update)
 {
     (void)metadata, (void)display_id, (void)is_update;
+    if (json_object_get(data, "image/svg+xml"))
+        return;
     write_bundle(text_of(sink), data);
     putc('\n', text_of(sink)->out);
 }

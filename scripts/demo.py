@@ -8,12 +8,12 @@ from nbclient.exceptions import CellExecutionError
 
 
 def text_of(output):
-    """What a reader without a browser sees of one output."""
+    """What a reader without a browser sees of one output: all but the figures."""
     if output.output_type == "stream":
         return output.text
     if output.output_type == "error":
         return "\n".join(output.traceback)
-    return output.data.get("text/plain", "")
+    return "" if "image/svg+xml" in output.data else output.data.get("text/plain", "")
 
 
 def main(path):
@@ -29,8 +29,8 @@ def main(path):
                 client.execute_cell(cell, index)
             except CellExecutionError:
                 status = 1
-            for output in cell.outputs:
-                print("    " + text_of(output).rstrip().replace("\n", "\n    "), end="\n\n")
+            for text in filter(None, map(text_of, cell.outputs)):
+                print("    " + text.rstrip().replace("\n", "\n    "), end="\n\n")
             sys.stdout.flush()
             if status:
                 break

@@ -26,6 +26,15 @@ def test_text_is_what_a_terminal_shows_and_errors_go_to_stderr(warpbook):
     assert done.stderr.decode().startswith("NameError: ")
 
 
+@pytest.mark.parametrize("cell", ["%occupancy regs=42 device=L40S", "%simulate warps=5",
+                                  "%occupancy regs=16..128:8", "%run divergence n=64K device=L40S"])
+def test_on_a_terminal_a_figure_does_not_say_again_what_its_table_said(warpbook, cell):
+    done = run(warpbook, "-", text=cell)
+    assert done.returncode == 0
+    lines = [line for line in done.stdout.decode().splitlines() if line]
+    assert len(set(lines)) == len(lines)
+
+
 def test_json_is_one_line_a_cell_with_nbformat_outputs(warpbook):
     done = run(warpbook, "-", "--format", "json")
     cells = [json.loads(line) for line in done.stdout.splitlines()]
