@@ -6,6 +6,7 @@
  */
 #include "cells/cell.h"
 
+#include "cells/characters.h"
 #include "cells/check.h"
 #include "cells/context.h"
 #include "cells/expr.h"
@@ -556,7 +557,7 @@ static int check_text(struct bytes code, struct err *err)
     size_t start = 0, n;
 
     for (size_t at = 0; at < code.size; at += n) {
-        n = utf8_length(code.data + at, code.size - at);
+        n = character_size((struct bytes){ code.data + at, code.size - at }, NULL);
         if (n == 0 || code.data[at] == '\0') {
             err_set(err, ERR_SyntaxError,
                     n ? "a NUL byte (0x%02X) is in the cell" : "byte 0x%02X is not UTF-8",

@@ -34,7 +34,7 @@ static void end_text(struct cell_outputs *o)
         o->is_failed = true;
     if (!o->text.size)
         return;
-    characters_repair((struct bytes){ o->text.data, o->text.size }, &text);
+    characters_repair_all((struct bytes){ o->text.data, o->text.size }, &text);
     if (text.is_failed)
         o->is_failed = true;
     else
@@ -136,7 +136,7 @@ static json_t *repaired(const char *text)
     struct buf b = { 0 };
     json_t *string;
 
-    characters_repair(bytes_of(text ? text : ""), &b);
+    characters_repair_all(bytes_of(text ? text : ""), &b);
     string = b.is_failed ? NULL : json_stringn(buf_text(&b), b.size);
     buf_done(&b);
     return string;

@@ -4,7 +4,9 @@
  * the right, graders keep only the first lines: so the useful line is line 1
  * and no line is wider than 82 columns.
  */
+#include "cells/characters.h"
 #include "cells/internal.h"
+#include "cells/render/text.h"
 #include "model/base/buf.h"
 
 #include <stdio.h>
@@ -13,41 +15,6 @@
 enum { WIDTH = 82, TAB = 4, DETAIL_LINES = 60 };
 
 /* ---- display width ---- */
-
-static uint32_t decode(const char *s, size_t n)
-{
-    unsigned char lead = (unsigned char)s[0];
-    uint32_t c = n == 1 ? lead : n == 2 ? lead & 0x1F : n == 3 ? lead & 0x0F : lead & 0x07;
-
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)s[i] & 0x3F);
-    return c;
-}
-
-/* Source: Unicode 15 EastAsianWidth.txt, classes W and F, in blocks; marks of no width. */
-static const struct {
-    uint32_t first, last;
-    int width;
-} WIDTHS[] = {
-    { 0x0300, 0x036F, 0 },   { 0x0483, 0x0489, 0 },   { 0x0591, 0x05BD, 0 },
-    { 0x064B, 0x065F, 0 },   { 0x1100, 0x115F, 2 },   { 0x200B, 0x200F, 0 },
-    { 0x20D0, 0x20F0, 0 },   { 0x231A, 0x231B, 2 },   { 0x23E9, 0x23EC, 2 },
-    { 0x25FD, 0x25FE, 2 },   { 0x2614, 0x2615, 2 },   { 0x26A1, 0x26A1, 2 },
-    { 0x2705, 0x2705, 2 },   { 0x274C, 0x274C, 2 },   { 0x2E80, 0x303E, 2 },
-    { 0x3041, 0x33FF, 2 },   { 0x3400, 0x4DBF, 2 },   { 0x4E00, 0x9FFF, 2 },
-    { 0xA000, 0xA4CF, 2 },   { 0xAC00, 0xD7A3, 2 },   { 0xF900, 0xFAFF, 2 },
-    { 0xFE00, 0xFE0F, 0 },   { 0xFE30, 0xFE4F, 2 },   { 0xFF00, 0xFF60, 2 },
-    { 0xFFE0, 0xFFE6, 2 },   { 0x1F300, 0x1F64F, 2 }, { 0x1F680, 0x1F6FF, 2 },
-    { 0x1F900, 0x1F9FF, 2 }, { 0x20000, 0x3FFFD, 2 }, { 0xE0100, 0xE01EF, 0 },
-};
-
-static int char_width(uint32_t c)
-{
-    for (size_t i = 0; i < COUNT(WIDTHS) && c >= WIDTHS[i].first; i++)
-        if (c <= WIDTHS[i].last)
-            return WIDTHS[i].width;
-    return 1;
-}
 
 /* One character of user text: its bytes, its columns, and what is printed for it. */
 struct glyph {
@@ -59,14 +26,14 @@ struct glyph {
 
 static struct glyph glyph_at(const char *data, size_t n, int column)
 {
-    size_t size = utf8_length(data, n);
+    size_t size = character_size((struct bytes){ data, n }, NULL);
     unsigned char c = (unsigned char)*data;
 
     if (c == '\t')
         return (struct glyph){ 1, TAB - column % TAB, "    ", (size_t)(TAB - column % TAB) };
     if (!size || c < ' ' || c == 0x7F)
         return (struct glyph){ size ? size : 1, 1, "\xEF\xBF\xBD", 3 };
-    return (struct glyph){ size, char_width(decode(data, size)), data, size };
+    return (struct glyph){ size, (int)text_columns(data, size), data, size };
 }
 
 static int width_of(struct bytes text)

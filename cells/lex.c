@@ -4,6 +4,8 @@
  */
 #include "cells/lex.h"
 
+#include "cells/characters.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,23 +29,6 @@ bool is_name_char(char c)
 bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-size_t utf8_length(const char *data, size_t n)
-{
-    const unsigned char *s = (const unsigned char *)data;
-    size_t need = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-
-    if (need == 0 || s[0] > 0xF4 || need > n)
-        return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates and what lies above U+10FFFF. */
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-        (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return need;
 }
 
 void source_place(const struct source *source, size_t offset, int *line, int *column)
@@ -86,7 +71,7 @@ const char *text_show(struct arena *arena, struct bytes text, size_t max)
     char *out;
 
     while (n < text.size && n < max) {
-        step = utf8_length(text.data + n, text.size - n);
+        step = character_size((struct bytes){ text.data + n, text.size - n }, NULL);
         if (!step || n + step > max)
             break;
         n += step;
@@ -433,7 +418,7 @@ static bool starts_with(const struct lexer *lexer, size_t at, const char *text)
 static int refuse_char(struct lexer *lexer, struct token *t, struct err *err)
 {
     const char *data = lexer->source.text.data + t->start;
-    size_t n = utf8_length(data, lexer->source.text.size - t->start);
+    size_t n = character_size((struct bytes){ data, lexer->source.text.size - t->start }, NULL);
 
     t->end = t->start + (n ? n : 1);
     for (size_t i = 0; i < COUNT(LOOKALIKES); i++)

@@ -117,7 +117,4 @@ bool is_name_start(char c);
 bool is_name_char(char c);
 bool is_blank(char c);
 
-/* Length of the UTF-8 character at data, or 0 when the bytes are not UTF-8. n > 0. */
-size_t utf8_length(const char *data, size_t n);
-
 #endif

@@ -95,7 +95,7 @@ void page_cell(struct bytes code, const json_t *outputs, struct buf *out)
 
     while (code.size && strchr("\r\n", code.data[code.size - 1]))
         code.size--;
-    characters_repair(code, &text);
+    characters_repair_all(code, &text);
     preformatted("code", (struct bytes){ buf_text(&text), text.size }, out);
     out->is_failed = out->is_failed || text.is_failed;
     buf_done(&text);

@@ -5,6 +5,7 @@
  */
 #include "jupyter-kernel/outputs.h"
 
+#include "cells/characters.h"
 #include "jupyter-kernel/executor.h"
 #include "jupyter-kernel/post.h"
 #include "jupyter-kernel/utf8.h"
@@ -26,7 +27,7 @@ struct outputs {
     pthread_mutex_t lock; /* guards the rest */
     struct buf text;      /* of stream name, not sent yet */
     enum stream_name name;
-    struct utf8_carry carry[2];
+    struct characters_carry carry[2];
     bool is_armed; /* TIMER_FLUSH will come */
     size_t streamed, displayed;
     bool is_cut;
@@ -81,7 +82,7 @@ static void add_text(struct outputs *o, enum stream_name name, const char *text,
     if (name != o->name)
         send_text(o);
     o->name = name;
-    utf8_repair(&o->carry[name], text, n < room ? n : room, &o->text);
+    characters_repair(&o->carry[name], (struct bytes){ text, n < room ? n : room }, &o->text);
     o->streamed += n < room ? n : room;
     if (n > room)
         say_cut(o, "print", OUTPUTS_STREAM_LIMIT);
@@ -98,7 +99,7 @@ static void finish_streams(struct outputs *o)
         if (o->name != (enum stream_name)i)
             send_text(o);
         o->name = (enum stream_name)i;
-        utf8_finish(&o->carry[i], &o->text);
+        characters_finish(&o->carry[i], &o->text);
     }
     send_text(o);
 }

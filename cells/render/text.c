@@ -4,57 +4,19 @@
  */
 #include "cells/render/text.h"
 
+#include "cells/characters.h"
+
 #include <math.h>
 #include <stdio.h>
 
 enum { REPLACEMENT = 0xFFFD };
 
-/* The length that a lead byte promises, 0 for none, and its payload bits. */
-static int lead(unsigned char c, uint32_t *bits)
-{
-    if (c < 0x80) {
-        *bits = c;
-        return 1;
-    }
-    if (c >= 0xC2 && c <= 0xDF) {
-        *bits = c & 0x1Fu;
-        return 2;
-    }
-    if (c >= 0xE0 && c <= 0xEF) {
-        *bits = c & 0x0Fu;
-        return 3;
-    }
-    if (c >= 0xF0 && c <= 0xF4) {
-        *bits = c & 0x07u;
-        return 4;
-    }
-    return 0;
-}
-
-/* Too long a spelling, a surrogate, or beyond Unicode. */
-static bool is_wrong(uint32_t c, int length)
-{
-    return (length == 3 && (c < 0x800 || (c >= 0xD800 && c <= 0xDFFF))) ||
-           (length == 4 && (c < 0x10000 || c > 0x10FFFF));
-}
-
 uint32_t text_next(const char **at)
 {
-    const char *p = *at;
-    uint32_t c = 0;
-    int length = lead((unsigned char)*p, &c), i;
+    uint32_t c = REPLACEMENT;
+    size_t n = character_size((struct bytes){ *at, strnlen(*at, 4) }, &c);
 
-    *at = p + 1;
-    if (!length)
-        return REPLACEMENT;
-    for (i = 1; i < length; i++) {
-        if (((unsigned char)p[i] & 0xC0) != 0x80)
-            return REPLACEMENT;
-        c = c << 6 | ((unsigned char)p[i] & 0x3Fu);
-    }
-    if (is_wrong(c, length))
-        return REPLACEMENT;
-    *at = p + length;
+    *at += n ? n : 1;
     return c;
 }
 
@@ -66,16 +28,17 @@ struct span {
 static const struct span NARROW[] = {
     { 0x0300, 0x036F }, { 0x0483, 0x0489 }, { 0x0591, 0x05BD }, { 0x064B, 0x065F },
     { 0x200B, 0x200F }, { 0x202A, 0x202E }, { 0x2060, 0x2064 }, { 0x20D0, 0x20F0 },
-    { 0xFE00, 0xFE0F }, { 0xFE20, 0xFE2F }, { 0xFEFF, 0xFEFF },
+    { 0xFE00, 0xFE0F }, { 0xFE20, 0xFE2F }, { 0xFEFF, 0xFEFF }, { 0xE0100, 0xE01EF },
 };
 
 /* Source: Unicode 15, East Asian Width W and F, neighbouring ranges joined. */
 static const struct span WIDE[] = {
-    { 0x1100, 0x115F },   { 0x231A, 0x231B },   { 0x2E80, 0x303E },   { 0x3041, 0x33FF },
-    { 0x3400, 0x4DBF },   { 0x4E00, 0x9FFF },   { 0xA000, 0xA4CF },   { 0xA960, 0xA97F },
-    { 0xAC00, 0xD7A3 },   { 0xF900, 0xFAFF },   { 0xFE30, 0xFE6F },   { 0xFF00, 0xFF60 },
-    { 0xFFE0, 0xFFE6 },   { 0x1F300, 0x1F64F }, { 0x1F680, 0x1F6FF }, { 0x1F900, 0x1F9FF },
-    { 0x20000, 0x3FFFD },
+    { 0x1100, 0x115F },   { 0x231A, 0x231B },   { 0x23E9, 0x23EC },   { 0x25FD, 0x25FE },
+    { 0x2614, 0x2615 },   { 0x26A1, 0x26A1 },   { 0x2705, 0x2705 },   { 0x274C, 0x274C },
+    { 0x2E80, 0x303E },   { 0x3041, 0x33FF },   { 0x3400, 0x4DBF },   { 0x4E00, 0x9FFF },
+    { 0xA000, 0xA4CF },   { 0xA960, 0xA97F },   { 0xAC00, 0xD7A3 },   { 0xF900, 0xFAFF },
+    { 0xFE30, 0xFE6F },   { 0xFF00, 0xFF60 },   { 0xFFE0, 0xFFE6 },   { 0x1F300, 0x1F64F },
+    { 0x1F680, 0x1F6FF }, { 0x1F900, 0x1F9FF }, { 0x20000, 0x3FFFD },
 };
 
 static bool is_in(uint32_t c, const struct span *spans, size_t n)
