@@ -10,7 +10,13 @@ PACKAGES := libzmq jansson uuid libsodium
 CPPFLAGS += -I. -D_GNU_SOURCE $(shell pkg-config --cflags $(PACKAGES))
 LDLIBS   += $(EXTRA) $(shell pkg-config --libs $(PACKAGES)) -lm -ldl -pthread
 STD      := -std=c11 -ffp-contract=off -pthread -fno-math-errno
-COMPILE   = $(CC) $(STD) $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP
+COMPILE   = $(SAY)$(CC) $(STD) $(WARN) $(CFLAGS) $(CPPFLAGS) -MMD -MP
+# Says what is made; V=1 shows the commands. Where no -j was given, set-up builds on all cores.
+ifndef V
+.SILENT:
+SAY       = $(info make: $@)
+endif
+CORES     = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 LIB_SRC  := $(sort $(wildcard model/*.c model/base/*.c model/ptx/*.c kernels/*.c cells/*.c \
               cells/magics/*.c cells/render/*.c jupyter-kernel/handlers/*.c) \
@@ -27,7 +33,7 @@ SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g -fno-omi
 all: $(BUILD)/warpbook                ## build the kernel
 
 $(BUILD)/warpbook: $(BUILD)/jupyter-kernel/main.o $(BUILD)/libwarpbook.a $(EXTRA)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out $(EXTRA),$^) $(LDLIBS)
+	$(SAY)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out $(EXTRA),$^) $(LDLIBS)
 
 $(BUILD)/libwarpbook.a: $(LIB_OBJ)
 	@rm -f $@
@@ -43,12 +49,12 @@ $(BUILD)/model/ptx/exec_%.o: CFLAGS += -O3
 # A lesson's source is embedded, so that it can be printed, changed and compiled for any card.
 $(BUILD)/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	ld -r -b binary -z noexecstack -o $@ $<
+	$(SAY)ld -r -b binary -z noexecstack -o $@ $<
 
 # The kernelspec's logos, so that `install` needs nothing but the binary.
 $(BUILD)/jupyter-kernel/logos/%.o: jupyter-kernel/logos/%
 	@mkdir -p $(@D)
-	ld -r -b binary -z noexecstack -o $@ $<
+	$(SAY)ld -r -b binary -z noexecstack -o $@ $<
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libwarpbook.a $(EXTRA)
 	@mkdir -p $(@D)
@@ -65,16 +71,16 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/libwarpbook.a $(EXT
 
 $(BUILD)/coverage.o: tests/fuzz/coverage.c
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) -O2 -I. -c -o $@ $<
+	$(SAY)$(CC) $(STD) $(WARN) -O2 -I. -c -o $@ $<
 
 # Names the package of a library that is missing, once, instead of a page of errors.
 $(BUILD)/libraries:
 	@scripts/libraries.sh $(PACKAGES) && mkdir -p $(@D) && touch $@
 
 lab:                                  ## set up, build, open JupyterLab on notebooks/ (LAB_ARGS=…)
-	@scripts/setup.sh build && $(MAKE) all && scripts/setup.sh lab && scripts/lab.sh $(LAB_ARGS)
+	@scripts/setup.sh build && $(MAKE) $(CORES) all && scripts/setup.sh lab && scripts/lab.sh $(LAB_ARGS)
 demo:                                 ## set up, build, run the first lesson without a browser
-	@scripts/setup.sh build && $(MAKE) all && scripts/setup.sh lab && scripts/demo.sh
+	@scripts/setup.sh build && $(MAKE) $(CORES) all && scripts/setup.sh lab && scripts/demo.sh
 test:                                 ## set up and pass all tests, in minutes
 	@scripts/setup.sh test && .venv/bin/python scripts/test.py
 test-long:                            ## the long forms too: fuzzers 60 s each, conformance under ASan

@@ -42,3 +42,17 @@ def test_make_install_puts_program_and_kernelspec_under_the_prefix(root, warpboo
     assert os.access(tmp_path / "bin" / "warpbook", os.X_OK)
     spec = tmp_path / "share" / "jupyter" / "kernels" / "warpbook" / "kernel.json"
     assert str(tmp_path / "bin" / "warpbook") in spec.read_text(encoding="utf-8")
+
+
+def test_a_build_says_what_it_makes_in_short_lines_and_warns_of_nothing(root, tmp_path):
+    target = f"{tmp_path}/model/base/err.o"
+    done = subprocess.run(["make", f"BUILD={tmp_path}", target], cwd=root, timeout=120,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert done.stdout.decode() == f"make: {target}\n" and not done.stderr
+
+
+def test_who_reads_only_the_head_of_the_demo_sees_no_error(kernelspec, root):
+    done = subprocess.run("exec 3>&1; { python scripts/demo.py notebooks/01-*.ipynb 2>&3; "
+                          "echo status $? >&3; } | head -n 1 >/dev/null", cwd=root, shell=True,
+                          timeout=120, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.stdout == b"status 0\n"
