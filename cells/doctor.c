@@ -24,9 +24,13 @@ const char DOCTOR_HELP[] =
 
 enum { MAX_GPUS = 16, ROWS = 8 };
 
+static const char LOOKED[] =
+    "Looked in $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, beside nvcc on PATH, in $VIRTUAL_ENV, the "
+    ".venv of this checkout, $CONDA_PREFIX, and where the linker looks";
 static const char INSTALL_COMPILER[] =
-    "pip install nvidia-cuda-nvrtc==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* "
-    "nvidia-cuda-cccl==13.0.*, or the CUDA Toolkit";
+    "Install it: `make lab` does in a checkout; elsewhere the CUDA Toolkit, or in a virtual "
+    "environment pip install nvidia-cuda-nvrtc==13.0.* nvidia-cuda-runtime==13.0.* "
+    "nvidia-cuda-crt==13.0.* nvidia-cuda-cccl==13.0.*";
 
 struct examination {
     struct toolkit toolkit;
@@ -113,24 +117,24 @@ static const char *version_text(struct result *r, int version)
 static const char *compiler_text(struct result *r, const struct examination *e)
 {
     if (!e->nvrtc)
-        return result_text(r, "missing: %s. Install it: %s", e->no_compiler.text, INSTALL_COMPILER);
+        return result_text(r, "missing: %s. %s. %s", e->no_compiler.text, LOOKED, INSTALL_COMPILER);
     return result_text(r, "NVRTC %s from %s", version_text(r, e->nvrtc),
                        e->toolkit.nvrtc[0] ? e->toolkit.nvrtc : "the linker's search");
 }
 
-static const char *headers_text(struct result *r, const struct examination *e)
+static const char *headers_text(const struct examination *e)
 {
     if (!e->toolkit.include[0])
-        return result_text(r, "missing: cuda_fp16.h and its like. Install them: %s",
-                           INSTALL_COMPILER);
+        return "missing: cuda_fp16.h and its like. They come with the compiler, from the wheels "
+               "nvidia-cuda-runtime and nvidia-cuda-crt";
     return e->toolkit.include;
 }
 
-static const char *cccl_text(struct result *r, const struct examination *e)
+static const char *cccl_text(const struct examination *e)
 {
     if (!e->toolkit.cccl[0])
-        return result_text(r, "missing: cuda/std, which cooperative groups need. Install it: "
-                              "pip install nvidia-cuda-cccl==13.0.*");
+        return "missing: cuda/std, which cooperative groups need. It comes with the compiler, from "
+               "the wheel nvidia-cuda-cccl";
     return e->toolkit.cccl;
 }
 
@@ -176,7 +180,7 @@ static const char *nvdisasm_text(const struct examination *e)
 {
     return e->nvdisasm[0] ? e->nvdisasm
                           : "missing, and only needed to read machine code: it is "
-                            "in the CUDA Toolkit and in the wheel nvidia-cuda-nvcc";
+                            "in the CUDA Toolkit and in the wheel nvidia-cuda-nvdisasm";
 }
 
 static bool is_ready(const struct examination *e)
@@ -188,8 +192,8 @@ static void fill_view(struct result *r, const struct examination *e)
 {
     const char *const facts[ROWS][2] = {
         { "compiler", compiler_text(r, e) },
-        { "headers", headers_text(r, e) },
-        { "C++ library", cccl_text(r, e) },
+        { "headers", headers_text(e) },
+        { "C++ library", cccl_text(e) },
         { "GPU", gpu_text(r, e) },
         { "driver", driver_text(r, e) },
         { "nvdisasm", nvdisasm_text(e) },

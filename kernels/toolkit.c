@@ -178,6 +178,8 @@ void *toolkit_open_nvrtc(const struct toolkit *toolkit, char *reason, size_t cap
     for (size_t i = 0; i < COUNT(names) && !toolkit->nvrtc[0] && !library; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     text = library ? NULL : dlerror();
+    if (!library && !toolkit->nvrtc[0])
+        text = "neither libnvrtc.so.13 nor libnvrtc.so.12 was found";
     snprintf(reason, capacity, "%s", text ? text : "");
     return library;
 }
