@@ -6,7 +6,9 @@
 #include "cells/cuda_table.h"
 
 #include "cells/internal.h"
+#include "cells/magics/occupancy.h"
 #include "cells/render/render.h"
+#include "cells/render/text.h"
 #include "model/occupancy.h"
 
 #include <stdio.h>
@@ -87,38 +89,29 @@ static int collect(struct table *t, const struct cuda_items *fresh, const struct
 static json_t *row_fields(const struct row *row)
 {
     const struct cuda_kernel *k = row->kernel;
-    json_t *limiters;
 
     if (!k)
         return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n}", "name", row->name, "registers",
                          "static_bytes", "spills", "stack_bytes", "occupancy");
-    limiters = json_array();
-    for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
-        if (row->occupancy.limiters & (1u << i))
-            json_array_append_new(limiters,
-                                  json_string(occupancy_limit_name((enum occupancy_limit)i)));
     return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:i, s:i, s:o}", "name", row->name,
                      "symbol", k->symbol, "registers", k->registers, "static_bytes",
                      k->static_bytes, "spills", k->spill_store_bytes + k->spill_load_bytes,
                      "spill_store_bytes", k->spill_store_bytes, "stack_bytes", k->stack_bytes,
                      "occupancy", json_number(row->occupancy.occupancy), "active_warps",
                      row->occupancy.active_warps, "max_warps", row->occupancy.max_warps, "limiters",
-                     limiters);
+                     occupancy_limiters_json(&row->occupancy));
 }
 
 static int set_fields(struct result *r, const struct table *t, const struct session_device *device,
                       struct err *err)
 {
     json_t *kernels = json_array();
-    char cc[24];
+    int failed = 0;
 
-    snprintf(cc, sizeof(cc), "%d.%d", t->device->cc_major, t->device->cc_minor);
-    for (size_t i = 0; kernels && i < t->count; i++)
-        json_array_append_new(kernels, row_fields(&t->rows[i]));
-    if (!kernels || json_object_set_new(r->fields, "kernels", kernels) < 0 ||
-        json_object_set_new(r->fields, "device",
-                            json_pack("{s:s, s:s, s:s}", "name", t->device->name, "cc", cc,
-                                      "source", device->is_gpu ? "gpu" : "model")) < 0 ||
+    for (size_t i = 0; i < t->count; i++)
+        failed |= json_array_append_new(kernels, row_fields(&t->rows[i]));
+    if (json_object_set_new(r->fields, "kernels", json_whole(kernels, failed)) < 0 ||
+        json_object_set_new(r->fields, "device", session_device_json(device)) < 0 ||
         json_object_set_new(r->fields, "input",
                             json_pack("{s:i, s:s, s:i}", "block", TABLE_BLOCK, "build", "opt",
                                       "cell", t->cell)) < 0)
@@ -126,20 +119,11 @@ static int set_fields(struct result *r, const struct table *t, const struct sess
     return 0;
 }
 
-/* "83.3 %" or "100 %": a percentage with at most one decimal. */
-static const char *percent(struct result *r, double fraction)
+static const char *number(struct result *r, int v)
 {
-    const char *text = result_text(r, "%.1f", 100 * fraction);
-    size_t n = text ? strlen(text) : 0;
+    char text[TEXT_NUMBER];
 
-    if (n > 2 && strcmp(text + n - 2, ".0") == 0)
-        return result_text(r, "%.*s %%", (int)(n - 2), text);
-    return result_text(r, "%s %%", text ? text : "?");
-}
-
-static const char *grouped(struct result *r, int v)
-{
-    return v < 1000 ? result_text(r, "%d", v) : result_text(r, "%d,%03d", v / 1000, v % 1000);
+    return result_text(r, "%s", text_number(text, v));
 }
 
 static void set_answer(struct result *r, const struct table *t)
@@ -156,12 +140,13 @@ static void set_answer(struct result *r, const struct table *t)
             result_text(r, "%s takes %d registers%s: %s occupancy in blocks of %d. Limit: %s.",
                         worst->name, worst->kernel->registers,
                         worst->kernel->spill_store_bytes ? " and spills" : "",
-                        percent(r, worst->occupancy.occupancy), TABLE_BLOCK, worst->limit);
+                        occupancy_percent(r, worst->occupancy.occupancy), TABLE_BLOCK,
+                        worst->limit);
     else
         r->view.answer =
             result_text(r, "%zu kernels; %s fits least: %s occupancy in blocks of %d. Limit: %s.",
-                        t->count, worst->name, percent(r, worst->occupancy.occupancy), TABLE_BLOCK,
-                        worst->limit);
+                        t->count, worst->name, occupancy_percent(r, worst->occupancy.occupancy),
+                        TABLE_BLOCK, worst->limit);
 }
 
 static void add_rows(struct result *r, const struct table *t)
@@ -178,16 +163,16 @@ static void add_rows(struct result *r, const struct table *t)
         const struct cuda_kernel *k = row->kernel;
 
         view_cell(table, i, 0, row->name);
-        view_cell(table, i, 1, k ? grouped(r, k->registers) : "?");
-        view_cell(table, i, 2, k ? grouped(r, k->static_bytes) : "?");
-        view_cell(table, i, 3, k ? grouped(r, k->spill_store_bytes + k->spill_load_bytes) : "?");
-        view_cell(table, i, 4, k ? grouped(r, k->stack_bytes) : "?");
+        view_cell(table, i, 1, k ? number(r, k->registers) : "?");
+        view_cell(table, i, 2, k ? number(r, k->static_bytes) : "?");
+        view_cell(table, i, 3, k ? number(r, k->spill_store_bytes + k->spill_load_bytes) : "?");
+        view_cell(table, i, 4, k ? number(r, k->stack_bytes) : "?");
         if (!k)
             continue;
         view_cell(table, i, 5,
                   result_text(r, "%d of %d", row->occupancy.active_warps,
                               row->occupancy.max_warps));
-        view_cell(table, i, 6, percent(r, row->occupancy.occupancy));
+        view_cell(table, i, 6, occupancy_percent(r, row->occupancy.occupancy));
         view_cell(table, i, 7, row->limit);
     }
 }

@@ -83,6 +83,9 @@ struct cuda *session_cuda(struct session *session);
 const struct session_device *session_device(struct session *session);
 void session_set_device(struct session *session, const struct session_device *device);
 
+/* {"name", "cc", "source"}: how a result says whose numbers it holds. New, or NULL. */
+json_t *session_device_json(const struct session_device *device);
+
 /* Keeps a made-up device under its name (copied), replacing one of that name. */
 int session_add_device(struct session *session, const struct device *device,
                        struct err *err) MUST_CHECK;

@@ -185,16 +185,12 @@ static int set_input(const struct call *call, json_t *fields, struct err *err)
 static int set_device(const struct call *call, json_t *fields, struct err *err)
 {
     struct session_device device;
-    char cc[24];
 
     if (json_object_get(fields, "device"))
         return 0;
     if (call_device(call, &device, err) < 0)
         return -1;
-    snprintf(cc, sizeof(cc), "%d.%d", device.device.cc_major, device.device.cc_minor);
-    if (json_object_set_new(fields, "device",
-                            json_pack("{s:s, s:s, s:s}", "name", device.device.name, "cc", cc,
-                                      "source", device.is_gpu ? "gpu" : "model")) < 0)
+    if (json_object_set_new(fields, "device", session_device_json(&device)) < 0)
         return err_set(err, ERR_ResourceError, "out of memory");
     return 0;
 }

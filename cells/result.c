@@ -197,3 +197,11 @@ json_t *json_number(double v)
         return json_string(v > 0 ? "inf" : "-inf");
     return json_real(v);
 }
+
+json_t *json_whole(json_t *json, int is_failed)
+{
+    if (!is_failed)
+        return json;
+    json_decref(json);
+    return NULL;
+}

@@ -92,4 +92,10 @@ json_t *result_field(const struct result *result, const char *path);
 /* A JSON number for v: non-finite values are the strings "inf" "-inf" "nan". New reference. */
 json_t *json_number(double v);
 
+/*
+ * json, or NULL with json released when some part of it could not be added: is_failed collects
+ * what json_object_set_new and json_array_append_new returned.
+ */
+json_t *json_whole(json_t *json, int is_failed);
+
 #endif

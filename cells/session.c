@@ -256,6 +256,15 @@ void session_set_device(struct session *session, const struct session_device *de
     session->has_device = true;
 }
 
+json_t *session_device_json(const struct session_device *device)
+{
+    char cc[24];
+
+    snprintf(cc, sizeof(cc), "%d.%d", device->device.cc_major, device->device.cc_minor);
+    return json_pack("{s:s, s:s, s:s}", "name", device->device.name, "cc", cc, "source",
+                     device->is_gpu ? "gpu" : "model");
+}
+
 static int set_wanted_device(struct session *session, const char *wanted, struct err *err)
 {
     struct session_device device;

@@ -145,9 +145,10 @@ static json_t *known_count(int64_t v)
 json_t *device_to_json(const struct device *dev)
 {
     json_t *splits = json_array(), *object;
+    int failed = 0;
 
     for (int i = 0; i < dev->carveout_count; i++)
-        json_array_append_new(splits, json_integer(dev->carveouts_kb[i]));
+        failed |= json_array_append_new(splits, json_integer(dev->carveouts_kb[i]));
     object = json_pack(
         "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
         "s:i, s:o}",
@@ -159,14 +160,12 @@ json_t *device_to_json(const struct device *dev)
         dev->shared_per_block, "shared_per_block_optin", dev->shared_per_block_optin,
         "shared_reserved", dev->shared_reserved, "shared_unit", dev->shared_unit, "partitions",
         dev->partitions, "fp32_lanes", dev->fp32_lanes, "cluster_max", dev->cluster_max,
-        "carveouts_kb", splits);
-    if (!object)
-        return NULL;
-    json_object_set_new(object, "sms", known_count(dev->sms));
-    json_object_set_new(object, "clock_mhz", known_count(dev->clock_mhz));
-    json_object_set_new(object, "bandwidth_gbs", known(dev->bandwidth_gbs));
-    json_object_set_new(object, "l2_bytes", known_count(dev->l2_bytes));
-    return object;
+        "carveouts_kb", json_whole(splits, failed));
+    failed = json_object_set_new(object, "sms", known_count(dev->sms));
+    failed |= json_object_set_new(object, "clock_mhz", known_count(dev->clock_mhz));
+    failed |= json_object_set_new(object, "bandwidth_gbs", known(dev->bandwidth_gbs));
+    failed |= json_object_set_new(object, "l2_bytes", known_count(dev->l2_bytes));
+    return json_whole(object, failed);
 }
 
 /* ---- making one up ---- */
@@ -302,6 +301,7 @@ static int show(struct call *call, const struct session_device *device, bool is_
     struct result *result = result_new("device", 1);
     const struct gpu_info *info = NULL;
     json_t *fields;
+    int rc;
 
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
@@ -311,8 +311,12 @@ static int show(struct call *call, const struct session_device *device, bool is_
         return -1;
     }
     fields = device_to_json(dev);
-    json_object_update(result->fields, fields);
+    rc = json_object_update(result->fields, fields);
     json_decref(fields);
+    if (rc < 0) {
+        result_release(&result);
+        return err_set(err, ERR_ResourceError, "out of memory");
+    }
     result->view.answer = answer_text(result, dev);
     result->view.origin =
         device->is_gpu ? result_text(result, "gpu:%d, cc %d.%d", device->gpu_index, dev->cc_major,

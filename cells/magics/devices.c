@@ -109,12 +109,13 @@ static void add_capabilities(struct result *result, struct session *session)
 static json_t *devices_json(struct session *session)
 {
     json_t *list = json_array();
+    int failed = 0;
 
     for (size_t i = 0; i < DEVICE_COUNT; i++)
-        json_array_append_new(list, device_to_json(&DEVICES[i]));
+        failed |= json_array_append_new(list, device_to_json(&DEVICES[i]));
     for (size_t i = 0; i < session->made_count; i++)
-        json_array_append_new(list, device_to_json(&session->made[i].device));
-    return list;
+        failed |= json_array_append_new(list, device_to_json(&session->made[i].device));
+    return json_whole(list, failed);
 }
 
 static int run(struct call *call, struct err *err)

@@ -78,11 +78,14 @@ const char *occupancy_limiters_text(struct result *result, const struct occupanc
 json_t *occupancy_limiters_json(const struct occupancy *occ)
 {
     json_t *list = json_array();
+    int failed = 0;
 
     for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
         if (occ->limiters >> i & 1)
-            json_array_append_new(list, json_string(occupancy_limit_name((enum occupancy_limit)i)));
-    return list;
+            failed |=
+                json_array_append_new(list,
+                                      json_string(occupancy_limit_name((enum occupancy_limit)i)));
+    return json_whole(list, failed);
 }
 
 /* ---- the call ---- */

@@ -31,14 +31,15 @@ static json_t *point_json(struct occupancy_sweep *s, size_t i)
 {
     const struct occupancy *occ = &s->points[i].occ;
     json_t *object = sweep_to_json(s->view.sweep, i), **limiters = &s->limiters[occ->limiters];
+    int failed = 0;
 
     if (!*limiters)
         *limiters = occupancy_limiters_json(occ);
-    json_object_set_new(object, "active_blocks", json_integer(occ->active_blocks));
-    json_object_set_new(object, "active_warps", json_integer(occ->active_warps));
-    json_object_set_new(object, "occupancy", json_real(occ->occupancy));
-    json_object_set(object, "limiters", *limiters);
-    return object;
+    failed |= json_object_set_new(object, "active_blocks", json_integer(occ->active_blocks));
+    failed |= json_object_set_new(object, "active_warps", json_integer(occ->active_warps));
+    failed |= json_object_set_new(object, "occupancy", json_real(occ->occupancy));
+    failed |= json_object_set(object, "limiters", *limiters);
+    return json_whole(object, failed);
 }
 
 static int set_fields(struct occupancy_sweep *s, struct err *err)

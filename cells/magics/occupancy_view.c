@@ -79,21 +79,21 @@ static int set_fields(struct result *result, const struct occupancy_point *point
     const struct occupancy *occ = &point->occ;
     json_t *limits = json_object();
     json_t *fields;
-    int rc;
+    int failed = 0, rc = 0;
 
     for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
-        json_object_set_new(limits, occupancy_limit_name((enum occupancy_limit)i),
-                            blocks_json(occ->limits[i]));
+        failed |= json_object_set_new(limits, occupancy_limit_name((enum occupancy_limit)i),
+                                      blocks_json(occ->limits[i]));
     fields =
         json_pack("{s:i, s:i, s:i, s:f, s:o, s:o, s:{s:I, s:I}, s:o}", "active_blocks",
                   occ->active_blocks, "active_warps", occ->active_warps, "max_warps",
                   occ->max_warps, "occupancy", occ->occupancy, "limiters",
-                  occupancy_limiters_json(occ), "limits", limits, "allocated",
+                  occupancy_limiters_json(occ), "limits", json_whole(limits, failed), "allocated",
                   "registers_per_block", (json_int_t)occ->registers_per_block, "shared_per_block",
                   (json_int_t)occ->shared_per_block, "advice", advice_json(result, point, advice));
     if (occ->max_clusters)
-        json_object_set_new(fields, "max_clusters", json_integer(occ->max_clusters));
-    rc = fields ? json_object_update(result->fields, fields) : -1;
+        rc = json_object_set_new(fields, "max_clusters", json_integer(occ->max_clusters));
+    rc |= json_object_update(result->fields, fields);
     json_decref(fields);
     return rc < 0 ? err_set(err, ERR_ResourceError, "out of memory") : 0;
 }

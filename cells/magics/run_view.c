@@ -327,19 +327,20 @@ static json_t *counts_json(const struct rung_counts *c)
 static json_t *measured_json(const struct rung_outcome *o)
 {
     json_t *samples;
+    int failed = 0;
 
     if (!o->is_measured)
         return json_null();
     samples = json_array();
     for (int i = 0; i < o->repeat; i++)
-        json_array_append_new(samples, json_number(o->samples_us[i]));
+        failed |= json_array_append_new(samples, json_number(o->samples_us[i]));
     return json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:i, s:o}", "median_us",
                      json_number(o->median_us), "iqr_us", json_number(o->iqr_us), "min_us",
                      json_number(o->min_us), "cycles",
                      json_number(floor(o->median_us * o->clock_mhz + 0.5)), "repeat", o->repeat,
                      "throttled", o->rejected, "launches_a_sample", o->inner, "clock_mhz",
                      json_number(o->clock_mhz), "blocks_per_sm", o->blocks_per_sm, "samples_us",
-                     samples);
+                     json_whole(samples, failed));
 }
 
 static json_t *modelled_json(const struct rung_outcome *o)

@@ -10,8 +10,6 @@
 #include "cells/magics.h"
 #include "cells/render/text.h"
 
-#include <stdio.h>
-
 enum {
     MOST_POINTS = 100000,
     MOST_CELLS = 1000000, /* warps * cycles of one timeline */
@@ -85,15 +83,13 @@ static int run_all(const struct sweep *sweep, struct simulation *simulations, bo
     return 0;
 }
 
+/* The numbers are the model's, whatever the session's device is. */
 static int set_device(const struct call *call, struct result *result, struct err *err)
 {
-    const struct device *dev = &session_device(call->session)->device;
-    char cc[24];
+    struct session_device device = *session_device(call->session);
 
-    snprintf(cc, sizeof(cc), "%d.%d", dev->cc_major, dev->cc_minor);
-    if (json_object_set_new(result->fields, "device",
-                            json_pack("{s:s, s:s, s:s}", "name", dev->name, "cc", cc, "source",
-                                      "model")) < 0)
+    device.is_gpu = false;
+    if (json_object_set_new(result->fields, "device", session_device_json(&device)) < 0)
         return err_set(err, ERR_ResourceError, "out of memory");
     return 0;
 }

@@ -28,16 +28,18 @@ static json_t *point_json(const struct simulate_sweep *v, size_t i)
 {
     const struct simulation *s = &v->simulations[i];
     json_t *object = sweep_to_json(v->view.sweep, i);
+    int failed = 0;
 
-    json_object_set_new(object, "issue_utilization", json_real(s->steady.issue_utilization));
-    json_object_set_new(object, "period",
-                        s->steady.period ? json_integer(s->steady.period) : json_null());
-    json_object_set_new(object, "issued", json_integer(s->timeline.issued));
-    json_object_set_new(object, "warp_states",
-                        json_pack("{s:f, s:f, s:f, s:f}", "selected", s->steady.selected,
-                                  "not_selected", s->steady.not_selected, "stalled",
-                                  s->steady.stalled, "eligible", s->steady.eligible));
-    return object;
+    failed |=
+        json_object_set_new(object, "issue_utilization", json_real(s->steady.issue_utilization));
+    failed |= json_object_set_new(object, "period",
+                                  s->steady.period ? json_integer(s->steady.period) : json_null());
+    failed |= json_object_set_new(object, "issued", json_integer(s->timeline.issued));
+    failed |= json_object_set_new(object, "warp_states",
+                                  json_pack("{s:f, s:f, s:f, s:f}", "selected", s->steady.selected,
+                                            "not_selected", s->steady.not_selected, "stalled",
+                                            s->steady.stalled, "eligible", s->steady.eligible));
+    return json_whole(object, failed);
 }
 
 static int set_fields(const struct simulate_sweep *v, struct err *err)

@@ -55,13 +55,15 @@ static const char *count_text(struct result *result, int64_t v)
 static json_t *per_warp_json(const struct simulation *s)
 {
     json_t *list = json_array();
+    int failed = 0;
 
     for (int w = 0; w < s->pattern.warps; w++)
-        json_array_append_new(list, json_pack("{s:I, s:I, s:b}", "issued",
-                                              (json_int_t)s->timeline.warp_issued[w], "per_period",
-                                              (json_int_t)s->steady.warp_issued[w], "starved",
-                                              s->steady.warp_issued[w] == 0));
-    return list;
+        failed |= json_array_append_new(list, json_pack("{s:I, s:I, s:b}", "issued",
+                                                        (json_int_t)s->timeline.warp_issued[w],
+                                                        "per_period",
+                                                        (json_int_t)s->steady.warp_issued[w],
+                                                        "starved", s->steady.warp_issued[w] == 0));
+    return json_whole(list, failed);
 }
 
 static json_t *timeline_json(const struct simulation *s, struct arena *arena)
@@ -69,20 +71,24 @@ static json_t *timeline_json(const struct simulation *s, struct arena *arena)
     json_t *issuer = json_array(), *states = json_array();
     size_t cycles = (size_t)s->cycles;
     char *text = arena_array(arena, cycles + 1, 1);
+    int failed = text == NULL;
 
     for (int i = 0; i < s->pattern.schedulers; i++) {
         json_t *row = json_array();
 
         for (size_t c = 0; c < cycles; c++)
-            json_array_append_new(row, json_integer(s->timeline.issuer[(size_t)i * cycles + c]));
-        json_array_append_new(issuer, row);
+            failed |=
+                json_array_append_new(row,
+                                      json_integer(s->timeline.issuer[(size_t)i * cycles + c]));
+        failed |= json_array_append_new(issuer, row);
     }
     for (int w = 0; text && w < s->pattern.warps; w++) {
         for (size_t c = 0; c < cycles; c++)
             text[c] = state_mark(s->timeline.states[(size_t)w * cycles + c]);
-        json_array_append_new(states, json_string(text));
+        failed |= json_array_append_new(states, json_string(text));
     }
-    return json_pack("{s:i, s:o, s:o}", "cycles", s->cycles, "issuer", issuer, "states", states);
+    return json_pack("{s:i, s:o, s:o}", "cycles", s->cycles, "issuer", issuer, "states",
+                     json_whole(states, failed));
 }
 
 static int set_fields(struct result *result, const struct simulation *s, struct err *err)
