@@ -105,6 +105,8 @@ lessons: all                          ## run the lessons and README's examples, 
 install: all                          ## install the program and its kernelspec under PREFIX
 	install -D -m 755 $(BUILD)/warpbook $(DESTDIR)$(PREFIX)/bin/warpbook
 	$(DESTDIR)$(PREFIX)/bin/warpbook install --prefix $(DESTDIR)$(PREFIX)
+	sed -i 's|"[^"]*$(PREFIX)/bin/warpbook"|"$(PREFIX)/bin/warpbook"|' \
+		$(DESTDIR)$(PREFIX)/share/jupyter/kernels/warpbook/kernel.json
 format:                               ## rewrite the C sources as .clang-format says (FILES=…)
 	@scripts/setup.sh lint && clang-format -i $(or $(FILES),$$(git ls-files '*.[ch]' ':!tests/data'))
 lint: arrows                          ## layout, arrows, words, clang-tidy

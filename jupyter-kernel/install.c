@@ -104,6 +104,8 @@ static int read_options(int argc, char **argv, struct buf *folder, struct err *e
         return environment_folder(folder, err);
     if (!prefix)
         return user_folder(folder, err);
+    if (!prefix[0])
+        return err_set(err, ERR_UsageError, "--prefix is empty; the whole machine's is /usr/local");
     buf_printf(folder, "%s/share/jupyter/kernels", prefix);
     return 0;
 }

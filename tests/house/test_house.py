@@ -1,4 +1,5 @@
 """Rules that every file of the project keeps."""
+import json
 import os
 import re
 import subprocess
@@ -42,6 +43,14 @@ def test_make_install_puts_program_and_kernelspec_under_the_prefix(root, warpboo
     assert os.access(tmp_path / "bin" / "warpbook", os.X_OK)
     spec = tmp_path / "share" / "jupyter" / "kernels" / "warpbook" / "kernel.json"
     assert str(tmp_path / "bin" / "warpbook") in spec.read_text(encoding="utf-8")
+
+
+def test_a_staged_install_names_the_program_where_it_will_be(root, warpbook, tmp_path):
+    subprocess.run(["make", "install", f"DESTDIR={tmp_path}", "PREFIX=/usr"], cwd=root, check=True,
+                   timeout=600, stdin=subprocess.DEVNULL, capture_output=True)
+    spec = tmp_path / "usr" / "share" / "jupyter" / "kernels" / "warpbook" / "kernel.json"
+    with open(spec, encoding="utf-8") as file:
+        assert json.load(file)["argv"][0] == "/usr/bin/warpbook"
 
 
 def test_a_build_says_what_it_makes_in_short_lines_and_warns_of_nothing(root, tmp_path):
