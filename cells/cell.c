@@ -338,10 +338,11 @@ static int run_help_line(struct cell *cell, struct source line, struct err *err)
 
 static int refuse_launch(const struct source *line, struct err *err)
 {
+    const char *newline = memchr(line->text.data, '\n', line->text.size);
+    size_t n = newline ? (size_t)(newline - line->text.data) : line->text.size;
+
     err_set(err, ERR_UnsupportedError, "launching the kernels of cells is not in this version");
-    err_at(err, line->line, line->column, (int)strcspn(line->text.data, "\n"));
-    if (err->length > (int)line->text.size)
-        err->length = (int)line->text.size;
+    err_at(err, line->line, line->column, (int)n);
     return err_next(err, "%%run NAME launches the lesson kernels (%%run lists them); %%occupancy "
                          "KERNEL says what yours would occupy");
 }

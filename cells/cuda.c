@@ -164,17 +164,16 @@ static void forget_failed_of(struct cuda *cuda, const struct cuda_items *fresh)
 /* The n-th line (1-based) of a text that starts on first_line; empty when it is not there. */
 static struct bytes line_of(struct bytes source, int first_line, int line)
 {
-    const char *at = source.data, *end = source.data + source.size;
+    const char *at = source.data, *end = source.data + source.size, *newline;
 
     for (int i = first_line; i < line && at < end; i++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-
+        newline = memchr(at, '\n', (size_t)(end - at));
         at = newline ? newline + 1 : end;
     }
     if (line < first_line)
         at = end;
-    return (struct bytes){ at, strcspn(at, "\n") < (size_t)(end - at) ? strcspn(at, "\n")
-                                                                      : (size_t)(end - at) };
+    newline = memchr(at, '\n', (size_t)(end - at));
+    return (struct bytes){ at, (size_t)((newline ? newline : end) - at) };
 }
 
 /* A macro of an earlier cell in the wrong line is worth a hint: nobody sees it there. */

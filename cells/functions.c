@@ -5,6 +5,7 @@
 #include "cells/expr.h"
 
 #include "cells/internal.h"
+#include "model/base/buf.h"
 
 #include <math.h>
 
@@ -395,16 +396,20 @@ const struct function_help *function_help_at(size_t i)
 static int unknown_function(struct scope *scope, const struct expr *call, struct err *err)
 {
     struct nearest near = { .wanted = call->text };
+    struct buf names = { 0 };
 
-    for (size_t i = 0; i < COUNT(FUNCTIONS); i++)
+    for (size_t i = 0; i < COUNT(FUNCTIONS); i++) {
         nearest_try(&near, FUNCTIONS[i].help.name);
+        buf_printf(&names, " %s", FUNCTIONS[i].help.name);
+    }
     err_set(err, ERR_NameError,
             near.best ? "no function is called %.40s; %s is the nearest"
                       : "no function is called %.40s",
             call->text, near.best);
     lexer_mark(scope->lexer, call->start, call->start + strlen(call->text), err);
-    return err_next(err, "functions: min max ceil floor round int float abs sqrt log2 clamp sum "
-                         "mean count maxerr close same");
+    err_next(err, "functions:%s", buf_text(&names));
+    buf_done(&names);
+    return -1;
 }
 
 int function_call(struct scope *scope, const struct expr *call, struct value *args, size_t count,

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,
+    PAGE = 1 << 16,   /* offsets in a mapped file: the largest page of any Linux this runs on */
     PIECE = 1 << 18,  /* elements: a few milliseconds */
     DEBUG_BLOCKS = 2, /* as-written counts: every block is like the next */
 };

@@ -147,18 +147,19 @@ static int spawn(const char *self, enum child_kind kind, int socket, pid_t *pid)
     sigset_t none, all;
     int rc;
 
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, socket, CHILD_SOCKET);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_SOCKET + 1);
     sigemptyset(&none);
     sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    rc = posix_spawn(pid, self, &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    rc = posix_spawn_file_actions_adddup2(&actions, socket, CHILD_SOCKET);
+    rc = rc ? rc : posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    rc = rc ? rc : posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    rc = rc ? rc : posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_SOCKET + 1);
+    rc = rc ? rc : posix_spawnattr_setsigmask(&attributes, &none);
+    rc = rc ? rc : posix_spawnattr_setsigdefault(&attributes, &all);
+    rc = rc ? rc
+            : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    rc = rc ? rc : posix_spawn(pid, self, &actions, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
@@ -185,9 +186,7 @@ static int start(struct workers *w, enum child_kind kind, struct err *err)
                        child_kind_name(kind), strerror(rc));
     }
     c->socket = pair[0];
-    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-    if (c->pidfd >= 0)
-        fcntl(c->pidfd, F_SETFD, FD_CLOEXEC);
+    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* close-on-exec by itself */
     c->stale = 0;
     return 0;
 }

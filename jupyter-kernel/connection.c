@@ -168,9 +168,9 @@ static int write_new(const char *path, const json_t *fields)
 
     if (fd < 0)
         return -1;
-    rc = json_dumpfd(fields, fd, JSON_INDENT(2));
-    if (fchmod(fd, 0600) < 0)
-        rc = -1;
+    rc = fchmod(fd, 0600); /* an older file of the name may be open to all */
+    if (rc == 0)
+        rc = json_dumpfd(fields, fd, JSON_INDENT(2));
     if (close(fd) < 0)
         rc = -1;
     return rc;

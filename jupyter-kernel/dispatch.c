@@ -5,6 +5,7 @@
  */
 #include "jupyter-kernel/dispatch.h"
 
+#include "cells/result.h"
 #include "jupyter-kernel/executor.h"
 #include "jupyter-kernel/handlers/handlers.h"
 #include "jupyter-kernel/log.h"
@@ -57,9 +58,10 @@ static json_t *error_reply(const struct kernel *kernel, const struct handler *ha
     json_t *reply = json_pack("{s:s, s:s, s:o, s:[]}", "status", "error", "ename",
                               err_spelling(why->name), "evalue", utf8_json(why->text), "traceback");
 
-    if (handler->flags & COUNTED)
-        json_object_set_new(reply, "execution_count", json_integer(kernel->execution_count));
-    return reply;
+    if (!(handler->flags & COUNTED))
+        return reply;
+    return json_whole(reply, json_object_set_new(reply, "execution_count",
+                                                 json_integer(kernel->execution_count)));
 }
 
 /* The content of the reply; *why says what went wrong when it returns NULL. */

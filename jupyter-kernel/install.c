@@ -137,6 +137,8 @@ static int write_file(const char *folder, const char *name, const char *data, si
         rc = err_set(err, ERR_FileError, "%.400s: %s", buf_text(&temporary), strerror(errno));
     if (rc == 0 && rename(temporary.data, path.data) < 0)
         rc = err_set(err, ERR_FileError, "%.400s: %s", path.data, strerror(errno));
+    if (rc < 0 && fd >= 0)
+        unlink(temporary.data);
     buf_done(&path);
     buf_done(&temporary);
     return rc;

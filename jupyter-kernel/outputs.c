@@ -160,10 +160,8 @@ static void on_result(struct sink *sink, json_t *data, json_t *metadata)
 
 static void on_error(struct sink *sink, const struct error_report *report)
 {
-    json_t *lines = json_array();
+    json_t *lines = utf8_json_lines(report->traceback, report->traceback_lines);
 
-    for (size_t i = 0; lines && i < report->traceback_lines; i++)
-        json_array_append_new(lines, utf8_json(report->traceback[i]));
     send_message(outputs_of(sink), "error",
                  json_pack("{s:o, s:o, s:o}", "ename", utf8_json(report->ename), "evalue",
                            utf8_json(report->evalue), "traceback", lines),

@@ -8,6 +8,8 @@
  */
 #include "jupyter-kernel/registration.h"
 
+#include "cells/result.h"
+
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -20,17 +22,16 @@ static json_t *report(const struct connection *c)
 {
     json_t *json = json_object();
     json_t *id = json_object_get(c->fields, "kernel_id");
+    int failed = id ? json_object_set(json, "kernel_id", id) : 0;
 
-    if (id)
-        json_object_set(json, "kernel_id", id);
     for (int i = 0; i < CHANNEL_COUNT; i++) {
         char name[16], port[8];
 
         snprintf(name, sizeof(name), "%s_port", channel_name((enum channel)i));
         snprintf(port, sizeof(port), "%d", c->ports[i]);
-        json_object_set_new(json, name, json_string(port));
+        failed |= json_object_set_new(json, name, json_string(port));
     }
-    return json;
+    return json_whole(json, failed);
 }
 
 static int endpoint(const struct connection *c, char *out, size_t size, struct err *err)

@@ -2,6 +2,7 @@
 #include "jupyter-kernel/utf8.h"
 
 #include "cells/characters.h"
+#include "cells/result.h"
 
 json_t *utf8_json(const char *text)
 {
@@ -14,6 +15,16 @@ json_t *utf8_json(const char *text)
     json = repaired.is_failed ? NULL : json_stringn(buf_text(&repaired), repaired.size);
     buf_done(&repaired);
     return json;
+}
+
+json_t *utf8_json_lines(char *const *lines, size_t n)
+{
+    json_t *list = json_array();
+    int failed = 0;
+
+    for (size_t i = 0; i < n; i++)
+        failed |= json_array_append_new(list, utf8_json(lines[i]));
+    return json_whole(list, failed);
 }
 
 static bool starts_character(char c)

@@ -12,6 +12,9 @@
 /* A JSON string of repaired text; NULL when out of memory. text may be NULL: "". */
 json_t *utf8_json(const char *text);
 
+/* A JSON list of such strings; NULL when out of memory. */
+json_t *utf8_json_lines(char *const *lines, size_t n);
+
 /* Bytes of the first count code points of valid UTF-8; all of it when there are fewer. */
 size_t utf8_bytes(struct bytes text, size_t count);
 

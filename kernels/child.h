@@ -82,8 +82,9 @@ void child_message_done(struct child_message *m);
 struct bytes child_message_body(const struct child_message *m);
 
 /*
- * Writes a whole message to a socket; blocks. Fails with InternalError (the other end is
- * gone, or the body is larger than CHILD_MAX_BODY). The descriptors stay the caller's.
+ * Writes a whole message to a socket; blocks. Fails with InternalError when the other end is
+ * gone, and with ResourceError, before a byte is written, when the body is larger than
+ * CHILD_MAX_BODY or incomplete. The descriptors stay the caller's.
  */
 int child_send(int socket, const struct child_message *m, struct err *err) MUST_CHECK;
 

@@ -327,7 +327,7 @@ static bool find_error(const char *log, struct diagnostic *out)
         if (strncmp(text, " #", 2) == 0) /* "error #20: " */
             text += 2 + strspn(text + 2, "0123456789-DU");
         open = memchr(line, '(', (size_t)(at - line));
-        if (!open || strncmp(at - 3, "): ", 3) != 0 || *text != ':')
+        if (!open || at - line < 3 || strncmp(at - 3, "): ", 3) != 0 || *text != ':')
             continue;
         while (strncmp(open + 1 + strspn(open + 1, "0123456789"), "): ", 3) != 0) {
             open = memchr(open + 1, '(', (size_t)(at - open - 1));

@@ -3,6 +3,7 @@
  * Types and signatures travel in the metadata key that JupyterLab and IPython
  * agreed on without putting it into the protocol.
  */
+#include "cells/result.h"
 #include "jupyter-kernel/content.h"
 #include "jupyter-kernel/handlers/handlers.h"
 #include "jupyter-kernel/utf8.h"
@@ -12,9 +13,9 @@ static json_t *type_entry(const struct completion *item, json_int_t start, json_
     json_t *entry = json_pack("{s:I, s:I, s:o, s:o}", "start", start, "end", end, "text",
                               utf8_json(item->text), "type", utf8_json(item->type));
 
-    if (entry && item->signature)
-        json_object_set_new(entry, "signature", utf8_json(item->signature));
-    return entry;
+    if (!item->signature)
+        return entry;
+    return json_whole(entry, json_object_set_new(entry, "signature", utf8_json(item->signature)));
 }
 
 int complete_request(struct kernel *kernel, struct request *request, json_t **reply,
@@ -25,6 +26,7 @@ int complete_request(struct kernel *kernel, struct request *request, json_t **re
     struct completions found = { 0 };
     json_t *matches, *types;
     json_int_t start, end;
+    int failed = 0;
 
     if (session_complete(kernel->session, code, content_cursor(content, code), &found, err) < 0)
         return -1;
@@ -33,12 +35,13 @@ int complete_request(struct kernel *kernel, struct request *request, json_t **re
     matches = json_array();
     types = json_array();
     for (size_t i = 0; i < found.count; i++) {
-        json_array_append_new(matches, utf8_json(found.items[i].text));
-        json_array_append_new(types, type_entry(&found.items[i], start, end));
+        failed |= json_array_append_new(matches, utf8_json(found.items[i].text));
+        failed |= json_array_append_new(types, type_entry(&found.items[i], start, end));
     }
     completions_done(&found);
     *reply = json_pack("{s:s, s:o, s:I, s:I, s:{s:o}}", "status", "ok", "matches", matches,
                        "cursor_start", start, "cursor_end", end, "metadata",
                        "_jupyter_types_experimental", types);
+    *reply = json_whole(*reply, failed);
     return 0;
 }

@@ -2,6 +2,7 @@
  * execute_request: one cell. The counter In [n] counts cells that are stored
  * in the history; a silent one leaves no trace but its reply.
  */
+#include "cells/result.h"
 #include "jupyter-kernel/content.h"
 #include "jupyter-kernel/executor.h"
 #include "jupyter-kernel/handlers/handlers.h"
@@ -75,18 +76,19 @@ static json_t *evaluate_all(struct kernel *kernel, json_t *expressions)
     json_t *values = json_object(), *expression;
     const char *key;
     size_t length;
+    int failed = 0;
 
     json_object_keylen_foreach(expressions, key, length, expression)
-        json_object_setn_new(values, key, length, evaluate(kernel, expression));
-    return values;
+    {
+        failed |= json_object_setn_new(values, key, length, evaluate(kernel, expression));
+    }
+    return json_whole(values, failed);
 }
 
 static json_t *error_content(const struct error_report *report)
 {
-    json_t *lines = json_array();
+    json_t *lines = utf8_json_lines(report->traceback, report->traceback_lines);
 
-    for (size_t i = 0; lines && i < report->traceback_lines; i++)
-        json_array_append_new(lines, utf8_json(report->traceback[i]));
     return json_pack("{s:s, s:o, s:o, s:o}", "status", "error", "ename",
                      utf8_json(report->ename ? report->ename : "InternalError"), "evalue",
                      utf8_json(report->evalue), "traceback", lines);
@@ -99,7 +101,7 @@ int execute_request(struct kernel *kernel, struct request *request, json_t **rep
     struct error_report report = { 0 };
     struct leftovers left;
     struct sink *sink;
-    int rc = 0;
+    int rc = 0, failed;
 
     (void)err;
     announce(kernel, request, &cell);
@@ -111,12 +113,11 @@ int execute_request(struct kernel *kernel, struct request *request, json_t **rep
     if (cell.is_stored && left.result)
         history_add_output(kernel->history, kernel->execution_count, left.result);
     *reply = rc == 0 ? json_pack("{s:s}", "status", "ok") : error_content(&report);
-    if (*reply) {
-        json_object_set_new(*reply, "execution_count", json_integer(kernel->execution_count));
-        json_object_set(*reply, "payload", left.payload);
-        json_object_set_new(*reply, "user_expressions",
-                            rc == 0 ? evaluate_all(kernel, expressions) : json_object());
-    }
+    failed = json_object_set_new(*reply, "execution_count", json_integer(kernel->execution_count));
+    failed |= json_object_set(*reply, "payload", left.payload);
+    failed |= json_object_set_new(*reply, "user_expressions",
+                                  rc == 0 ? evaluate_all(kernel, expressions) : json_object());
+    *reply = json_whole(*reply, failed);
     request->ends_queue = rc < 0 && cell.stops_on_error;
     report_done(&report);
     leftovers_done(&left);
