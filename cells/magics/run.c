@@ -6,24 +6,42 @@
 
 #include "cells/cell.h"
 #include "cells/magics.h"
+#include "cells/render/text.h"
 
 enum {
     MODEL_BLOCKS = 64, /* of a launch, spread evenly: all blocks of a lesson do the same work */
     MOST_ELEMENTS = 1 << 24,
 };
 
-static int list_lessons(const struct call *call)
+static void list_rungs(const struct lesson *lesson, struct buf *text)
 {
-    sink_printf(call->sink, STREAM_STDOUT, "Lesson experiments:\n");
-    for (size_t i = 0; i < LESSON_COUNT; i++) {
-        sink_printf(call->sink, STREAM_STDOUT, "  %s  %s\n", LESSONS[i].name, LESSONS[i].question);
-        for (size_t k = 0; k < LESSONS[i].rung_count; k++)
-            sink_printf(call->sink, STREAM_STDOUT, "      %-22s  %s\n", LESSONS[i].rungs[k].name,
-                        LESSONS[i].rungs[k].teaches);
+    enum { TEACHES_AT = 30 }; /* column */
+
+    for (size_t k = 0; k < lesson->rung_count; k++) {
+        buf_printf(text, "      %-22s  ", lesson->rungs[k].name);
+        text_put_wrapped(text, lesson->rungs[k].teaches, TEACHES_AT, TEACHES_AT);
+        buf_putc(text, '\n');
     }
-    sink_printf(call->sink, STREAM_STDOUT, "%%run %s runs one; %%source %s prints its kernels.\n",
-                LESSONS[0].name, LESSONS[0].name);
-    return 0;
+}
+
+static int list_lessons(const struct call *call, struct err *err)
+{
+    struct buf text = { 0 };
+    int rc = 0;
+
+    buf_puts(&text, "Lesson experiments:\n");
+    for (size_t i = 0; i < LESSON_COUNT; i++) {
+        buf_printf(&text, "  %s  %s\n", LESSONS[i].name, LESSONS[i].question);
+        list_rungs(&LESSONS[i], &text);
+    }
+    buf_printf(&text, "%%run %s runs one; %%source %s prints its kernels.\n", LESSONS[0].name,
+               LESSONS[0].name);
+    if (text.is_failed)
+        rc = err_set(err, ERR_ResourceError, "out of memory");
+    else
+        sink_printf(call->sink, STREAM_STDOUT, "%s", text.data);
+    buf_done(&text);
+    return rc;
 }
 
 static int unknown_lesson(const struct call *call, const char *name, struct err *err)
@@ -80,7 +98,7 @@ static int run(struct call *call, struct err *err)
     const struct lesson *lesson = name ? lesson_find(name) : NULL;
 
     if (!name)
-        return list_lessons(call);
+        return list_lessons(call, err);
     return lesson ? run_lesson(call, lesson, err) : unknown_lesson(call, name, err);
 }
 

@@ -35,6 +35,11 @@ def test_on_a_terminal_a_figure_does_not_say_again_what_its_table_said(warpbook,
     assert len(set(lines)) == len(lines)
 
 
+@pytest.mark.parametrize("cell", ["%help", "%run", "%devices", "%device H200", "%who"])
+def test_a_list_is_no_wider_than_a_page(warpbook, cell):
+    assert max(map(len, run(warpbook, "-", text=cell).stdout.decode().splitlines())) <= 83
+
+
 def test_json_is_one_line_a_cell_with_nbformat_outputs(warpbook):
     done = run(warpbook, "-", "--format", "json")
     cells = [json.loads(line) for line in done.stdout.splitlines()]
