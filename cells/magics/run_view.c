@@ -273,6 +273,16 @@ static const char *written_text(struct result *r, const struct lesson_run *run)
                        percent(r, o->as_written.body_lane_efficiency));
 }
 
+/* What the model foretells and what was set by measuring; model/ptx/costs.c has the numbers. */
+static const char *model_text(struct result *r, const struct lesson_run *run)
+{
+    return result_text(r,
+                       "predicted from published latencies and rates; the starts of launches and "
+                       "blocks calibrated on an H200%s%s",
+                       run->device.device.cc_major == 9 ? "" : ", assumed here",
+                       run->device.device.sms ? "" : "; one SM at 1 GHz stands in for the card");
+}
+
 static void add_facts(struct result *r, const struct lesson_run *run)
 {
     const char *names[5] = { "results" }, *texts[5] = { checked_text(r, run) };
@@ -293,9 +303,9 @@ static void add_facts(struct result *r, const struct lesson_run *run)
                                  "should be whole warps, and the twins diverge too",
                                  run->block);
     }
-    if (run->use_model && run->device.device.sms == 0) {
+    if (run->use_model) {
         names[n] = "model";
-        texts[n++] = "a bare compute capability is no product: one SM at 1 GHz stands in";
+        texts[n++] = model_text(r, run);
     }
     facts = view_add_facts(r, n);
     for (size_t i = 0; facts && i < n; i++) {
