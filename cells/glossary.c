@@ -1,5 +1,5 @@
 /*
- * Thirty words, in the order in which the first lesson needs them.
+ * The words, in the order in which the first lesson needs them.
  */
 #include "cells/glossary.h"
 
@@ -55,6 +55,11 @@ const struct term GLOSSARY[] = {
       "The part of an SM that chooses, each cycle, one of its eligible warps and issues its next "
       "instruction. SMs since Volta have four; a warp stays with its scheduler.",
       "%simulate warps=8 schedulers=4" },
+    { "scheduling policy", "gto,lrr,gty,greedy then oldest,loose round robin,round robin",
+      "Which of its eligible warps a scheduler issues. Greedy then oldest (gto) stays with a warp "
+      "until it waits, then takes the oldest one (gty: the youngest); loose round robin (lrr) goes "
+      "to the next eligible warp each cycle.",
+      "%simulate warps=5 policy=lrr" },
     { "issue", NULL,
       "To send a warp's next instruction to the units that execute it. A scheduler issues at most "
       "one a cycle; a cycle without an issue is lost.",

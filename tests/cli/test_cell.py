@@ -40,6 +40,13 @@ def test_a_list_is_no_wider_than_a_page(warpbook, cell):
     assert max(map(len, run(warpbook, "-", text=cell).stdout.decode().splitlines())) <= 83
 
 
+@pytest.mark.parametrize("word,meaning", [("lrr", "round robin"), ("gto", "oldest"),
+                                          ("Compute Capability", "version"), ("warp", "32")])
+def test_help_knows_the_words_of_the_field(warpbook, word, meaning):
+    done = run(warpbook, "-", text=f"%help {word}")
+    assert done.returncode == 0 and meaning in done.stdout.decode()
+
+
 def test_json_is_one_line_a_cell_with_nbformat_outputs(warpbook):
     done = run(warpbook, "-", "--format", "json")
     cells = [json.loads(line) for line in done.stdout.splitlines()]
