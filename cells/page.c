@@ -11,6 +11,8 @@ static const char HEAD[] =
     "pre { font: 13px/1.4 ui-monospace, monospace; overflow-x: auto; margin: 0.5em 0; }\n"
     ".code { background: #f4f5f7; border-left: 3px solid #9aa4b2; padding: 0.6em 1em; }\n"
     ".stderr, .error { background: #fdf0ee; padding: 0.6em 1em; }\n"
+    "table { border-collapse: collapse; font-size: 13px; margin: 0.5em 0; }\n"
+    "th, td { padding: 0.25em 0.6em; }\n"
     "svg { max-width: 100%; height: auto; }\n"
     "</style>\n";
 
