@@ -140,55 +140,6 @@ struct view_block *view_add_facts(struct result *result, size_t count)
     return add_texts(result, VIEW_FACTS, count);
 }
 
-/* The value of the key that path starts with; *path moves behind it. */
-static json_t *take_key(json_t *object, const char **path)
-{
-    char key[128];
-    size_t n = strcspn(*path, ".[");
-
-    if (n == 0 || n >= sizeof(key) || !json_is_object(object))
-        return NULL;
-    memcpy(key, *path, n);
-    key[n] = '\0';
-    *path += n;
-    return json_object_get(object, key);
-}
-
-/* The element that "[12]" names; *path moves behind the bracket. */
-static json_t *take_index(json_t *array, const char **path)
-{
-    const char *p = *path + 1;
-    size_t index = 0;
-
-    if (*p < '0' || *p > '9')
-        return NULL;
-    for (; *p >= '0' && *p <= '9'; p++)
-        if (__builtin_mul_overflow(index, (size_t)10, &index) ||
-            __builtin_add_overflow(index, (size_t)(*p - '0'), &index))
-            return NULL;
-    if (*p != ']')
-        return NULL;
-    *path = p + 1;
-    return json_is_array(array) ? json_array_get(array, index) : NULL;
-}
-
-json_t *result_field(const struct result *result, const char *path)
-{
-    json_t *at = take_key(result->fields, &path);
-
-    while (at && *path) {
-        if (*path == '[') {
-            at = take_index(at, &path);
-        } else if (*path == '.') {
-            path++;
-            at = take_key(at, &path);
-        } else {
-            return NULL; /* "a[0]b" */
-        }
-    }
-    return at;
-}
-
 json_t *json_number(double v)
 {
     if (isnan(v))

@@ -84,11 +84,6 @@ void view_mark(struct view_table *table, size_t row); /* the row that matters: p
 struct view_block *view_add_lines(struct result *result, size_t count); /* fill texts[i] */
 struct view_block *view_add_facts(struct result *result, size_t count); /* names[i], texts[i] */
 
-/*
- * The field at a dotted path ("limits.registers", "variants[0].correct"): borrowed, or NULL.
- */
-json_t *result_field(const struct result *result, const char *path);
-
 /* A JSON number for v: non-finite values are the strings "inf" "-inf" "nan". New reference. */
 json_t *json_number(double v);
 

@@ -42,11 +42,6 @@ void fields_put_int(struct buf *body, unsigned tag, int64_t v)
     fields_put(body, tag, (struct bytes){ (const char *)&v, sizeof(v) });
 }
 
-void fields_put_float(struct buf *body, unsigned tag, double v)
-{
-    fields_put(body, tag, (struct bytes){ (const char *)&v, sizeof(v) });
-}
-
 size_t fields_begin(struct buf *body, unsigned tag)
 {
     size_t begin = body->size;
@@ -105,15 +100,6 @@ bool fields_find(struct bytes body, unsigned tag, size_t n, struct bytes *out)
 }
 
 int64_t fields_int(struct bytes body, unsigned tag, int64_t fallback)
-{
-    struct bytes data;
-
-    if (fields_find(body, tag, 0, &data) && data.size == sizeof(fallback))
-        memcpy(&fallback, data.data, sizeof(fallback));
-    return fallback;
-}
-
-double fields_float(struct bytes body, unsigned tag, double fallback)
 {
     struct bytes data;
 

@@ -30,7 +30,6 @@ struct field_item {
 void fields_put(struct buf *body, unsigned tag, struct bytes data);
 void fields_put_text(struct buf *body, unsigned tag, const char *text); /* NULL: nothing */
 void fields_put_int(struct buf *body, unsigned tag, int64_t v);
-void fields_put_float(struct buf *body, unsigned tag, double v);
 
 /* A record: begin, put its fields, end with what begin returned. Records nest. */
 size_t fields_begin(struct buf *body, unsigned tag);
@@ -42,9 +41,8 @@ bool fields_next(struct field_reader *reader, struct field_item *out);
 /* The n-th (from 0) field with a tag; false when there is none. */
 bool fields_find(struct bytes body, unsigned tag, size_t n, struct bytes *out);
 
-/* The typed forms give the fallback when the field is missing or has another size. */
+/* The fallback when the field is missing or has another size. */
 int64_t fields_int(struct bytes body, unsigned tag, int64_t fallback);
-double fields_float(struct bytes body, unsigned tag, double fallback);
 
 /* True when the whole body is well-formed fields (records are not entered). */
 bool fields_are_sound(struct bytes body);

@@ -175,37 +175,23 @@ static const struct policy {
     [POLICY_TWO_LEVEL] = { pick_two_level, true, false },
 };
 
-static const struct {
-    const char *name, *help;
-} POLICY_TEXTS[POLICY_COUNT] = {
-#define X(id, name, help) { name, help },
+static const char *const POLICY_NAMES[POLICY_COUNT] = {
+#define X(id, name, help) name,
     SCHEDULER_POLICIES(X)
 #undef X
 };
 
 const char *scheduler_policy_name(enum scheduler_policy policy)
 {
-    return POLICY_TEXTS[policy].name;
-}
-
-const char *scheduler_policy_help(enum scheduler_policy policy)
-{
-    return POLICY_TEXTS[policy].help;
+    return POLICY_NAMES[policy];
 }
 
 int scheduler_policy_find(const char *name)
 {
     for (int i = 0; i < POLICY_COUNT; i++)
-        if (strcmp(POLICY_TEXTS[i].name, name) == 0)
+        if (strcmp(POLICY_NAMES[i], name) == 0)
             return i;
     return -1;
-}
-
-const char *warp_state_name(enum warp_state state)
-{
-    static const char *const names[] = { "selected", "not selected", "stalled" };
-
-    return names[state];
 }
 
 /* ---- One step ---- */

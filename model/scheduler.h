@@ -37,7 +37,6 @@ enum scheduler_policy {
 
 /* "gto". Static. */
 const char *scheduler_policy_name(enum scheduler_policy policy);
-const char *scheduler_policy_help(enum scheduler_policy policy);
 
 /* The policy of a name; -1: none. */
 int scheduler_policy_find(const char *name);
@@ -92,9 +91,6 @@ enum warp_state {
     WARP_STALLED,      /* waits */
     WARP_STATE_COUNT
 };
-
-/* "not selected". Static. */
-const char *warp_state_name(enum warp_state state);
 
 struct timeline {
     int cycles;

@@ -201,6 +201,8 @@ static const struct param PARAMS[] = {
 };
 #undef X
 
+#define POLICY_LINE(id, name, help) name ": " help "\n"
+
 static const struct field FIELDS[] = {
     { "issue_utilization", "0..1", "cycles in which a scheduler issues, in the steady state" },
     { "period", "cycles", "after which the steady state repeats; null with jitter" },
@@ -220,12 +222,12 @@ const struct magic MAGIC_SIMULATE = {
     .summary = "warps that issue and wait: how busy the scheduler is, cycle by cycle",
     .about =
         "Each warp repeats: `issue` instructions, then a wait of `wait` cycles. Each cycle each "
-        "scheduler issues one instruction of one eligible warp, or idles. Policies: gto (greedy, "
-        "then oldest; the default), gty (greedy, then youngest), lrr (loose round robin), oldest, "
-        "longest-ready, two-level (active set of 8).\n\n"
-        "The steady state is exact: the scheduler's state recurs, and the numbers are those of "
-        "one period. With jitter waits are random and nothing recurs: the numbers are counted "
-        "over 131,072 cycles.",
+        "scheduler issues one instruction of one eligible warp, or idles. Policies, gto being the "
+        "default:\n" SCHEDULER_POLICIES(
+            POLICY_LINE) "\n"
+                         "The steady state is exact: the scheduler's state recurs, and the numbers are those of "
+                         "one period. With jitter waits are random and nothing recurs: the numbers are counted "
+                         "over 131,072 cycles.",
     .example = "%simulate warps=5 issue=2 wait=8\n"
                "%simulate warps=1..12 policy=[gto,lrr]\n"
                "%simulate warps=1..8 frames=yes",

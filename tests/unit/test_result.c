@@ -28,8 +28,8 @@ static void a_new_result_says_its_kind_and_schema(void **state)
     struct result *result = result_new("simulate", 2);
 
     (void)state;
-    assert_string_equal(json_string_value(result_field(result, "kind")), "simulate");
-    assert_int_equal(json_integer_value(result_field(result, "schema")), 2);
+    assert_string_equal(json_string_value(json_object_get(result->fields, "kind")), "simulate");
+    assert_int_equal(json_integer_value(json_object_get(result->fields, "schema")), 2);
     result_release(&result);
     assert_null(result);
     result_release(&result);
@@ -42,60 +42,9 @@ static void a_kept_result_outlives_its_first_holder(void **state)
     (void)state;
     result_release(&result);
     assert_null(result);
-    assert_int_equal(json_integer_value(result_field(held, "active_warps")), 40);
+    assert_int_equal(json_integer_value(json_object_get(held->fields, "active_warps")), 40);
     result_release(&held);
     assert_null(result_keep(NULL));
-}
-
-static void dotted_paths_find_fields(void **state)
-{
-    struct result *result = sample();
-
-    (void)state;
-    assert_int_equal(json_integer_value(result_field(result, "active_warps")), 40);
-    assert_int_equal(json_integer_value(result_field(result, "limits.warps")), 6);
-    assert_true(json_is_null(result_field(result, "limits.cluster")));
-    assert_true(json_is_true(result_field(result, "variants[0].correct")));
-    assert_true(json_is_false(result_field(result, "variants[1].correct")));
-    assert_int_equal(json_integer_value(result_field(result, "grid[1][0]")), 3);
-    assert_true(json_is_array(result_field(result, "variants")));
-    result_release(&result);
-}
-
-static void paths_that_name_nothing_give_null(void **state)
-{
-    static const char *const paths[] = {
-        "",
-        ".",
-        "[0]",
-        "nothing",
-        "limits.",
-        "limits..warps",
-        "limits.warps.deeper",
-        "active_warps[0]",
-        "variants[2]",
-        "variants[",
-        "variants[]",
-        "variants[-1]",
-        "variants[0",
-        "variants[0x0]",
-        "variants[0]correct",
-        "variants[99999999999999999999999999]",
-        "variants[0].correct.",
-        "grid[0][2]",
-        "limits[0]",
-    };
-    char longest[300];
-    struct result *result = sample();
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(paths); i++)
-        if (result_field(result, paths[i]))
-            fail_msg("\"%s\" found something", paths[i]);
-    memset(longest, 'a', sizeof(longest));
-    longest[sizeof(longest) - 1] = '\0';
-    assert_null(result_field(result, longest));
-    result_release(&result);
 }
 
 static void numbers_that_json_lacks_are_strings(void **state)
@@ -173,8 +122,6 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_result_says_its_kind_and_schema),
         cmocka_unit_test(a_kept_result_outlives_its_first_holder),
-        cmocka_unit_test(dotted_paths_find_fields),
-        cmocka_unit_test(paths_that_name_nothing_give_null),
         cmocka_unit_test(numbers_that_json_lacks_are_strings),
         cmocka_unit_test(view_blocks_keep_their_order),
         cmocka_unit_test(cells_outside_a_table_are_ignored),
