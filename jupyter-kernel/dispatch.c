@@ -1,5 +1,5 @@
 /*
- * A row without reply is a message that has none (comms). Messages that are in
+ * A row of handlers.h without reply is a message that has none (comms). Messages that are in
  * no row get busy and idle and a line in the log: the protocol grows, and a
  * client that knows more than we do must not wait for ever.
  */
@@ -14,13 +14,6 @@
 
 #include <stdio.h>
 
-enum handler_flag {
-    /* On the control channel it is answered while a cell runs; it may not touch the session. */
-    AT_ONCE = 1,
-    /* Its error replies too have an execution_count. */
-    COUNTED = 2,
-};
-
 struct handler {
     const char *request, *reply;
     unsigned flags;
@@ -28,20 +21,9 @@ struct handler {
 };
 
 static const struct handler HANDLERS[] = {
-    { "kernel_info_request", "kernel_info_reply", AT_ONCE, kernel_info_request },
-    { "execute_request", "execute_reply", COUNTED, execute_request },
-    { "complete_request", "complete_reply", 0, complete_request },
-    { "inspect_request", "inspect_reply", 0, inspect_request },
-    { "is_complete_request", "is_complete_reply", 0, is_complete_request },
-    { "history_request", "history_reply", 0, history_request },
-    { "comm_open", NULL, 0, comm_open },
-    { "comm_msg", NULL, 0, comm_msg },
-    { "comm_close", NULL, 0, comm_close },
-    { "comm_info_request", "comm_info_reply", 0, comm_info_request },
-    { "connect_request", "connect_reply", AT_ONCE, connect_request },
-    { "interrupt_request", "interrupt_reply", AT_ONCE, interrupt_request },
-    { "shutdown_request", "shutdown_reply", AT_ONCE, shutdown_request },
-    { "usage_request", "usage_reply", AT_ONCE, usage_request },
+#define X(name, reply, flags) { #name, reply, flags, name },
+    HANDLER_ROWS(X)
+#undef X
 };
 
 static const struct handler *find(const char *msg_type)

@@ -28,3 +28,24 @@ def test_every_make_target_that_is_named_exists(root):
         with open(os.path.join(root, page), encoding="utf-8") as file:
             for names in re.findall(r"`make ([a-z -]+)", file.read()):
                 assert set(names.split()) <= targets, f"{page}: make {names}"
+
+
+def test_every_file_that_is_named_exists(root):
+    for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/lessons.md"):
+        with open(os.path.join(root, page), encoding="utf-8") as file:
+            names = re.findall(r"`([a-z][\w-]*(?:/[\w.-]+)*/(?:[\w.-]+)?)`", file.read())
+        for name in names:
+            if not re.search(r"NAME|NN", name) and not name.startswith("build/"):
+                assert os.path.exists(os.path.join(root, name)), f"{page}: {name}"
+
+
+def test_rows_are_where_contributing_says(root):
+    with open(os.path.join(root, "CONTRIBUTING.md"), encoding="utf-8") as file:
+        text = " ".join(file.read().split())
+    for words, row in ((r"Its row goes into `([^`]+)`", "X(OCCUPANCY)"),
+                       (r"A device\.\*\* A row in `([^`]+)`", 'GPU("L40S"'),
+                       (r"A message\.\*\* A row in `([^`]+)`", "X(execute_request"),
+                       (r"An instruction\.\*\* A row of `([^`]+)`", '"add.u32"'),
+                       (r"its rows in `([^`]+)`", "divergence")):
+        with open(os.path.join(root, re.search(words, text)[1]), encoding="utf-8") as file:
+            assert row in file.read(), words
