@@ -7,8 +7,6 @@
 
 #include "kernels/launch.h"
 
-#include <stdio.h>
-
 static int no_memory(struct err *err)
 {
     return err_set(err, ERR_ResourceError, "out of memory for the list of cards");
@@ -73,16 +71,10 @@ static int read_card(struct arena *arena, struct bytes record, int driver, struc
 {
     const char *name = text_of(arena, record, TAG_NAME);
     const struct device *row;
-    struct bytes uuid = { "", 0 };
-    char text[48] = "GPU-";
 
     if (!name || read_attributes(arena, record, out, err) < 0)
         return no_memory(err);
-    fields_find(record, TAG_UUID, 0, &uuid);
-    for (size_t i = 0; i < uuid.size && i < 16; i++)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%02x",
-                 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.data[i]);
-    out->uuid = arena_string(arena, text);
+    out->uuid = text_of(arena, record, TAG_UUID);
     out->driver_version = driver;
     out->memory_bytes = fields_int(record, TAG_MEMORY_BYTES, 0);
     row = limits_of(out, name);

@@ -135,7 +135,7 @@ int call_check_stop(const struct call *call, struct err *err) MUST_CHECK;
  */
 const char *call_parameters_text(const struct call *call, const char *skip);
 
-/* The table: cells/magics.c lists the rows of cells/magics/ in the order of %help. */
+/* The table, in the order of %help: cells/magics.h lists the rows of cells/magics/. */
 extern const struct magic *const MAGICS[];
 extern const size_t MAGIC_COUNT;
 const struct magic *magic_find(const char *name, bool is_cell);

@@ -34,6 +34,18 @@ void sink_display(struct sink *sink, json_t *data, json_t *metadata, const char 
         sink->display(sink, data, metadata, display_id, is_update);
 }
 
+int sink_result_text(struct sink *sink, const char *text, struct err *err)
+{
+    json_t *data = json_pack("{s:s}", "text/plain", text);
+
+    if (!data)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (sink && sink->result)
+        sink->result(sink, data, NULL);
+    json_decref(data);
+    return 0;
+}
+
 void report_done(struct error_report *report)
 {
     for (size_t i = 0; i < report->traceback_lines; i++)

@@ -66,6 +66,9 @@ void sink_printf(struct sink *sink, enum stream_name name, const char *fmt, ...)
 void sink_display(struct sink *sink, json_t *data, json_t *metadata, const char *display_id,
                   bool is_update);
 
+/* An execute_result that is text alone: a score. Fails with ResourceError. */
+int sink_result_text(struct sink *sink, const char *text, struct err *err) MUST_CHECK;
+
 void report_done(struct error_report *report);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 static struct driver driver;
 static bool is_open;
@@ -31,6 +32,15 @@ static int find_functions(void *library, struct err *err)
     DRIVER_FUNCTIONS(X)
 #undef X
     return 0;
+}
+
+void driver_uuid_text(const unsigned char uuid[16], char out[DRIVER_UUID])
+{
+    int n = snprintf(out, DRIVER_UUID, "GPU-");
+
+    for (int i = 0; i < 16; i++)
+        n += snprintf(out + n, (size_t)(DRIVER_UUID - n), "%s%02x",
+                      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 const struct driver *driver_open(struct err *err)

@@ -70,4 +70,8 @@ const struct driver *driver_open(struct err *err);
 /* 0 for CU_OK, else -1 with DeviceError "cuMemAlloc_v2: out of memory (CUDA_ERROR_...)". */
 int driver_check(const struct driver *cu, cu_result code, const char *what, struct err *err);
 
+/* A card's UUID as nvidia-smi and NVML spell it: "GPU-" and 32 digits in groups. */
+enum { DRIVER_UUID = 48 };
+void driver_uuid_text(const unsigned char uuid[16], char out[DRIVER_UUID]);
+
 #endif

@@ -53,7 +53,7 @@ static const struct {
 static int put_card(const struct driver *cu, int index, struct buf *body, struct err *err)
 {
     unsigned char uuid[16] = { 0 };
-    char name[256] = "";
+    char name[256] = "", text[DRIVER_UUID];
     size_t memory = 0, card;
     cu_device device;
 
@@ -65,7 +65,8 @@ static int put_card(const struct driver *cu, int index, struct buf *body, struct
         return -1;
     card = fields_begin(body, TAG_CARD);
     fields_put_text(body, TAG_NAME, name);
-    fields_put(body, TAG_UUID, (struct bytes){ (const char *)uuid, sizeof(uuid) });
+    driver_uuid_text(uuid, text);
+    fields_put_text(body, TAG_UUID, text);
     fields_put_int(body, TAG_MEMORY_BYTES, (int64_t)memory);
     for (size_t i = 0; i < COUNT(ATTRIBUTES); i++) {
         int value = 0;

@@ -10,7 +10,7 @@
 /*
  * Serves OP_DEVICES and OP_RUN.
  *   OP_DEVICES  answer: TAG_DRIVER (as cuDriverGetVersion), TAG_CARD records, each with
- *               TAG_NAME, TAG_UUID (16 bytes), TAG_MEMORY_BYTES and TAG_ATTRIBUTE records
+ *               TAG_NAME, TAG_UUID (text: "GPU-..."), TAG_MEMORY_BYTES and TAG_ATTRIBUTE records
  *               (TAG_NAME, TAG_VALUE, TAG_UNIT)
  *   OP_RUN      kernels/launch.h
  * Fails with DeviceError naming the driver's function and error.

@@ -5,7 +5,6 @@
 #include "kernels/gpu_clock.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 enum { PROBE_CYCLES = 100000 };
 
@@ -39,16 +38,14 @@ static void open_nvml(void)
 /* By UUID, as CUDA_VISIBLE_DEVICES renumbers the driver's cards and not NVML's. */
 static void *nvml_device(const unsigned char *uuid)
 {
-    char text[48] = "GPU-";
+    char text[DRIVER_UUID];
     void *device = NULL;
 
     if (!nvml.is_tried)
         open_nvml();
     if (!nvml.by_uuid || !nvml.reasons)
         return NULL;
-    for (int i = 0; i < 16; i++)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%02x",
-                 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+    driver_uuid_text(uuid, text);
     return nvml.by_uuid(text, &device) == 0 ? device : NULL;
 }
 

@@ -104,18 +104,6 @@ static int fail_at_zero(struct call *call, const struct grading *grading, double
     return err_take_detail(err, buf_take(&list));
 }
 
-static int give_sum(struct call *call, double score, struct err *err)
-{
-    json_t *data = json_pack("{s:s}", "text/plain", number(call->arena, score));
-
-    if (!data)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    if (call->sink && call->sink->result)
-        call->sink->result(call->sink, data, NULL);
-    json_decref(data);
-    return 0;
-}
-
 static int finish(struct call *call, const struct grading *grading, struct err *err)
 {
     double score = sum_of(grading, true), sum = sum_of(grading, false);
@@ -131,7 +119,8 @@ static int finish(struct call *call, const struct grading *grading, struct err *
                          number(call->arena, sum), number(call->arena, points));
     if (show(call, grading, score, points, err) < 0)
         return -1;
-    return score > 0 ? give_sum(call, score, err) : fail_at_zero(call, grading, points, err);
+    return score > 0 ? sink_result_text(call->sink, number(call->arena, score), err)
+                     : fail_at_zero(call, grading, points, err);
 }
 
 static int run(struct call *call, struct err *err)

@@ -22,14 +22,9 @@ static int check_bounds(struct call *call, double score, struct err *err)
 static int give(struct call *call, const struct value *score, struct err *err)
 {
     const char *text = value_text(call->arena, score);
-    json_t *data = text ? json_pack("{s:s}", "text/plain", text) : NULL;
 
-    if (!data)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    if (call->sink && call->sink->result)
-        call->sink->result(call->sink, data, NULL);
-    json_decref(data);
-    return 0;
+    return text ? sink_result_text(call->sink, text, err)
+                : err_set(err, ERR_ResourceError, "out of memory");
 }
 
 static int run(struct call *call, struct err *err)
