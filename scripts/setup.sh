@@ -77,9 +77,10 @@ case $level in build | lint) exit 0 ;; esac
 
 # ---- Python packages, pinned, in .venv ---------------------------------------------------------
 
-if [ ! -x .venv/bin/python ]; then
-    say "python3 -m venv .venv"
-    python3 -m venv .venv
+# Also where an earlier one was interrupted, or moved with the checkout: its programs name its path.
+if ! .venv/bin/python -c 'import pip' 2>/dev/null || ! grep -qF "$(pwd -P)/.venv" .venv/bin/activate; then
+    say "python3 -m venv --clear .venv"
+    python3 -m venv --clear .venv
 fi
 
 # install_wheels FILE: what a requirements file names; remembers the file's content

@@ -2,7 +2,11 @@
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
+
+import pytest
 
 
 def test_no_room_includes_what_it_must_not(root):
@@ -65,3 +69,29 @@ def test_who_reads_only_the_head_of_the_demo_sees_no_error(kernelspec, root):
                           "echo status $? >&3; } | head -n 1 >/dev/null", cwd=root, shell=True,
                           timeout=120, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert done.stdout == b"status 0\n"
+
+
+@pytest.mark.parametrize("harm", ["none", "interrupted", "moved"])
+def test_a_broken_environment_is_made_again(root, tmp_path, harm):
+    """A python3 of our own ends set-up where it would make one, with status 3."""
+    venv, programs = tmp_path / ".venv", tmp_path / "bin"
+    for folder in (programs, tmp_path / "scripts"):
+        folder.mkdir()
+    for name in ("setup.sh", "requirements-lab.txt", "requirements-cuda.txt"):
+        shutil.copy(os.path.join(root, "scripts", name), tmp_path / "scripts")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    for name in ("lab", "cuda"):
+        shutil.copy(tmp_path / "scripts" / f"requirements-{name}.txt",
+                    venv / f".scripts-requirements-{name}.txt")
+    if harm != "interrupted":
+        next(venv.glob("lib/python3*/site-packages")).joinpath("pip.py").write_text("")
+    if harm == "moved":
+        text = (venv / "bin" / "activate").read_text()
+        (venv / "bin" / "activate").write_text(text.replace(str(venv), "/elsewhere/.venv"))
+    (programs / "python3").write_text(
+        f'#!/bin/sh\n[ "$2" != venv ] || exit 3\nexec {sys.executable} "$@"\n')
+    (programs / "python3").chmod(0o755)
+    done = subprocess.run(["scripts/setup.sh", "lab"], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, check=False,
+                          env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"})
+    assert done.returncode == (0 if harm == "none" else 3), done.stderr.decode()
