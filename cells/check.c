@@ -80,10 +80,15 @@ struct check {
     struct err *err;
 };
 
+/* Of a hidden check the left side alone is shown, and nothing of what is no comparison. */
 static const char *subject(const struct check *c, const struct expr *expr)
 {
     if (c->options->label)
-        return c->options->label;
+        return text_show(c->scope->arena, bytes_of(c->options->label), 120);
+    if (c->options->hide_expected && expr->kind != EXPR_COMPARE)
+        return "the check";
+    if (c->options->hide_expected)
+        expr = expr->kids[0];
     return text_show(c->scope->arena, expr_source(c->scope, expr), 120);
 }
 
@@ -94,14 +99,9 @@ static const char *short_text(const struct check *c, const struct value *v)
     return text ? text_show(c->scope->arena, bytes_of(text), 100) : "?";
 }
 
-/* The place is kept out of sight when the line itself would show the answer. */
 static int mark(const struct check *c, const struct expr *expr)
 {
-    if (!c->options->hide_expected)
-        return lexer_mark(c->scope->lexer, expr->start, expr->end, c->err);
-    snprintf(c->err->place, sizeof(c->err->place), "In[%d] line %d",
-             session_run_count(c->scope->session), c->scope->lexer->source.line);
-    return lexer_mark(c->scope->lexer, 0, 1, c->err);
+    return lexer_mark(c->scope->lexer, expr->start, expr->end, c->err);
 }
 
 static const char *operator_words(int op)
@@ -145,14 +145,14 @@ static int fail_list(const struct check *c, const struct expr *compare,
         err_set(c->err, ERR_CheckFailed, "%s: all %zu elements are equal", subject(c, compare),
                 found->total);
     else if (c->options->hide_expected)
-        err_set(c->err, ERR_CheckFailed, "%s: %s[%zu] is %s; %zu of %zu differ, first %zu",
-                subject(c, compare), name, i, short_text(c, got), found->differing, found->total,
-                i);
+        err_set(c->err, ERR_CheckFailed, "%s%s%s[%zu] is %s; %zu of %zu differ, first %zu",
+                c->options->label ? subject(c, compare) : "", c->options->label ? ": " : "", name,
+                i, short_text(c, got), found->differing, found->total, i);
     else
         err_set(c->err, ERR_CheckFailed,
                 "%s%s%s[%zu]: got %s, expected %s%s%s; %zu of %zu differ, first %zu",
-                c->options->label ? c->options->label : "", c->options->label ? ": " : "", name, i,
-                short_text(c, got), operator_words(compare->op), short_text(c, want),
+                c->options->label ? subject(c, compare) : "", c->options->label ? ": " : "", name,
+                i, short_text(c, got), operator_words(compare->op), short_text(c, want),
                 tolerance_words(c, compare), found->differing, found->total, i);
     return mark(c, compare);
 }
@@ -163,10 +163,7 @@ static int fail_compare(const struct check *c, const struct expr *compare,
     if (found->is_list)
         return fail_list(c, compare, found);
     if (c->options->hide_expected)
-        err_set(c->err, ERR_CheckFailed, "%s: got %s, which is not it",
-                c->options->label
-                    ? c->options->label
-                    : text_show(c->scope->arena, expr_source(c->scope, compare->kids[0]), 120),
+        err_set(c->err, ERR_CheckFailed, "%s: got %s, which is not it", subject(c, compare),
                 short_text(c, &found->left));
     else
         err_set(c->err, ERR_CheckFailed, "%s: got %s, expected %s%s%s", subject(c, compare),
@@ -178,17 +175,43 @@ static int fail_compare(const struct check *c, const struct expr *compare,
 static int fail_nan(const struct check *c, const struct expr *expr)
 {
     err_set(c->err, ERR_CheckFailed,
-            "%s: a value in it is not a number (nan), and nan never passes",
-            c->options->hide_expected && !c->options->label ? "the check" : subject(c, expr));
+            "%s: a value in it is not a number (nan), and nan never passes", subject(c, expr));
     return mark(c, expr);
 }
 
 static int fail_plain(const struct check *c, const struct expr *expr, const struct value *v)
 {
-    err_set(c->err, ERR_CheckFailed, "%s: it is %s",
-            c->options->hide_expected && !c->options->label ? "the check" : subject(c, expr),
-            short_text(c, v));
+    err_set(c->err, ERR_CheckFailed, "%s: it is %s", subject(c, expr), short_text(c, v));
     return mark(c, expr);
+}
+
+/* ---- hiding ---- */
+
+/* The place is kept out of sight: the line itself would show the answer. */
+static void hide_line(const struct check *c)
+{
+    snprintf(c->err->place, sizeof(c->err->place), "In[%d] line %d",
+             session_run_count(c->scope->session), c->scope->lexer->source.line);
+}
+
+/*
+ * A student's unset variable must not print the answer that stands beside it. What a name or the
+ * left side got wrong is told; other words may quote the answer, so they are replaced.
+ */
+static int hide_answer(const struct check *c, bool is_left_side)
+{
+    struct err *err = c->err;
+    enum err_name name = err->name;
+
+    if (name != ERR_CheckFailed && name != ERR_NameError && name != ERR_Interrupted &&
+        name != ERR_ResourceError && !is_left_side) {
+        err_done(err);
+        err_set(err, name, "%s cannot be decided",
+                c->options->label ? c->options->label : "the check");
+        err_next(err, "without hide_expected=yes it says why");
+    }
+    hide_line(c);
+    return -1;
 }
 
 /* ---- evaluating ---- */
@@ -205,6 +228,8 @@ static int check_expr(struct check *c, const struct expr *expr)
         return check_expr(c, expr->kids[1]);
     }
     if (expr->kind == EXPR_COMPARE) {
+        if (c->options->hide_expected && expr_eval(c->scope, expr->kids[0], &v, c->err) < 0)
+            return hide_answer(c, true);
         if (expr_compare(c->scope, expr, &found, c->err) < 0)
             return -1;
         if (c->scope->saw_nan)
@@ -236,6 +261,19 @@ static int check_sealed(struct check *c, const struct expr *expr)
     return lexer_mark(c->scope->lexer, expr->start, expr->end, c->err);
 }
 
+static int parse(struct lexer *lexer, struct expr **expr, struct err *err)
+{
+    struct token t;
+
+    if (expr_parse(lexer, expr, err) < 0 || lexer_peek(lexer, &t, err) < 0)
+        return -1;
+    if (t.kind == TOKEN_END)
+        return 0;
+    lexer_fail_at(lexer, t.start, t.end, err, ERR_SyntaxError,
+                  "%s stands where the check should end", token_show(lexer, &t));
+    return t.kind == TOKEN_OP && t.op == '=' ? err_next(err, "a comparison is written ==") : -1;
+}
+
 int check_run(struct session *session, struct source source, const struct check_options *options,
               struct arena *arena, struct err *err)
 {
@@ -243,17 +281,13 @@ int check_run(struct session *session, struct source source, const struct check_
     struct scope scope = { .session = session, .lexer = &lexer, .arena = arena };
     struct check c = { &scope, options, err };
     struct expr *expr;
-    struct token t;
+    int rc;
 
     lexer_init(&lexer, source, arena);
-    if (expr_parse(&lexer, &expr, err) < 0 || lexer_peek(&lexer, &t, err) < 0)
-        return -1;
-    if (t.kind != TOKEN_END) {
-        lexer_fail_at(&lexer, t.start, t.end, err, ERR_SyntaxError,
-                      "%s stands where the check should end", token_show(&lexer, &t));
-        return t.kind == TOKEN_OP && t.op == '=' ? err_next(err, "a comparison is written ==") : -1;
-    }
-    return options->sealed ? check_sealed(&c, expr) : check_expr(&c, expr);
+    rc = parse(&lexer, &expr, err);
+    if (rc == 0)
+        rc = options->sealed ? check_sealed(&c, expr) : check_expr(&c, expr);
+    return rc < 0 && options->hide_expected && !err->place[0] ? hide_answer(&c, false) : rc;
 }
 
 /* ---- grading ---- */

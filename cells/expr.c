@@ -40,12 +40,14 @@ static int not_a_number(struct scope *scope, const struct expr *expr, const stru
                         struct err *err)
 {
     if (v->type == VALUE_NULL) {
-        expr_fail(scope, expr, err, ERR_UsageError, "%s is null: this device cannot count it",
+        expr_fail(scope, expr, err, ERR_UsageError, "%s is null: there is no number here",
                   expr_show(scope, expr));
-        return err_next(err, "use device=model");
+        return err_next(err,
+                        "null is no limit, nothing set, or what a device cannot count: for that "
+                        "use device=model");
     }
-    expr_fail(scope, expr, err, ERR_UsageError, "%s is a %s, not a number", expr_show(scope, expr),
-              value_type_name(v->type));
+    expr_fail(scope, expr, err, ERR_UsageError, "%s is %s, not a number", expr_show(scope, expr),
+              value_a_type(v->type));
     if (v->type == VALUE_RESULT || v->type == VALUE_JSON)
         err_next(err, "name one of its fields; %%print %s shows them", expr_show(scope, expr));
     if (v->type == VALUE_LIST)
@@ -235,9 +237,8 @@ static int eval_field(struct scope *scope, const struct expr *expr, struct value
     }
     object = object_of(&owner);
     if (!object)
-        return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
-                         "%s is a %s, which has no fields", expr_show(scope, expr->kids[0]),
-                         value_type_name(owner.type));
+        return expr_fail(scope, expr->kids[0], err, ERR_UsageError, "%s is %s, which has no fields",
+                         expr_show(scope, expr->kids[0]), value_a_type(owner.type));
     field = json_object_get(object, expr->text);
     if (!field)
         return unknown_field(scope, expr, object, err);
@@ -297,8 +298,8 @@ static int eval_index(struct scope *scope, const struct expr *expr, struct value
         return -1;
     if (owner.type != VALUE_LIST)
         return expr_fail(scope, expr->kids[0], err, ERR_UsageError,
-                         "%s is a %s: only lists have elements", expr_show(scope, expr->kids[0]),
-                         value_type_name(owner.type));
+                         "%s is %s: only lists have elements", expr_show(scope, expr->kids[0]),
+                         value_a_type(owner.type));
     if (index.type != VALUE_LIST)
         return element_at(scope, expr, &owner, &index, out, err);
     items = arena_array(scope->arena, index.list.count, sizeof(*items));

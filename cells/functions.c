@@ -29,9 +29,11 @@ static int bad_argument(struct call_state *c, size_t i, const char *what)
 {
     const struct value *v = &c->args[i];
 
-    expr_fail(c->scope, c->expr->kids[i], c->err, ERR_UsageError, "%s takes %s, not a %s",
-              c->expr->text, what, value_type_name(v->type));
-    return v->type == VALUE_NULL ? err_next(c->err, "use device=model: it counts everything") : -1;
+    expr_fail(c->scope, c->expr->kids[i], c->err, ERR_UsageError, "%s takes %s, not %s",
+              c->expr->text, what, value_a_type(v->type));
+    return v->type == VALUE_NULL
+               ? err_next(c->err, "where a device cannot count, use device=model: it counts all")
+               : -1;
 }
 
 static int float_arg(struct call_state *c, size_t i, double *out)
@@ -163,8 +165,8 @@ static int item_number(struct call_state *c, const struct value *item, size_t i,
         if (!is_list)
             return bad_argument(c, i, "numbers");
         return expr_fail(c->scope, c->expr, c->err, ERR_UsageError,
-                         "%s: element %zu is a %s, not a number", c->expr->text, i,
-                         value_type_name(item->type));
+                         "%s: element %zu is %s, not a number", c->expr->text, i,
+                         value_a_type(item->type));
     }
     if (isnan(*out))
         c->scope->saw_nan = true;
@@ -249,8 +251,8 @@ static int pair_at(struct call_state *c, size_t i, double *a, double *b)
             v = &v->list.items[i];
         if (!value_as_float(v, out))
             return expr_fail(c->scope, c->expr->kids[k], c->err, ERR_UsageError,
-                             "%s compares numbers; element %zu is a %s", c->expr->text, i,
-                             value_type_name(v->type));
+                             "%s compares numbers; element %zu is %s", c->expr->text, i,
+                             value_a_type(v->type));
         if (isnan(*out))
             c->scope->saw_nan = true;
     }

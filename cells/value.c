@@ -25,6 +25,16 @@ const char *value_type_name(enum value_type type)
     return (size_t)type < COUNT(NAMES) ? NAMES[type] : "value";
 }
 
+const char *value_a_type(enum value_type type)
+{
+    static const char *const NAMES[] = {
+        "null",   "an int",      "a float", "a bool",   "a text",
+        "a name", "a dimension", "a list",  "a result", "an object",
+    };
+
+    return (size_t)type < COUNT(NAMES) ? NAMES[type] : "a value";
+}
+
 bool value_as_float(const struct value *v, double *out)
 {
     switch (v->type) {

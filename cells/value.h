@@ -47,6 +47,9 @@ struct value {
 /* "int", "float", ... as errors spell it. Static. */
 const char *value_type_name(enum value_type type);
 
+/* "an int", "a float", ...: the same within a sentence. Static. */
+const char *value_a_type(enum value_type type);
+
 /* As %print writes it: shortest text that reads back as the same number. NULL: out of memory. */
 char *value_text(struct arena *arena, const struct value *v);
 

@@ -16,7 +16,7 @@ static const char *label_of(const struct call *call)
     const char *label = call_text(call, "label");
 
     if (label)
-        return label;
+        return text_show(call->arena, bytes_of(label), 120);
     if (call_bool(call, "hide_expected"))
         return "check";
     return text_show(call->arena, bytes_of(call_text(call, "expression")), 60);

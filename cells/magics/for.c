@@ -28,8 +28,8 @@ static int read_head(struct call *call, const char **name, struct value *list, s
     if (expr_eval(&scope, expr, list, err) < 0)
         return -1;
     if (list->type != VALUE_LIST)
-        return expr_fail(&scope, expr, err, ERR_UsageError,
-                         "%%%%for needs a list or range, not a %s", value_type_name(list->type));
+        return expr_fail(&scope, expr, err, ERR_UsageError, "%%%%for needs a list or range, not %s",
+                         value_a_type(list->type));
     *name = arena_copy(call->arena, var.text.data, var.text.size);
     if (!*name)
         return err_set(err, ERR_ResourceError, "out of memory");

@@ -12,7 +12,8 @@ static int check_bounds(struct call *call, double score, struct err *err)
 
     if (!isfinite(score) || score < 0)
         return call_fail(call, "expression", err, ERR_ValueError,
-                         "a score of %g: it is a number from 0 up", score);
+                         "a score of %s: it is a number from 0 up",
+                         isnan(score) ? "nan" : arena_printf(call->arena, "%g", score));
     if (call_given(call, "of") && score > of)
         return call_fail(call, "expression", err, ERR_ValueError, "a score of %g is above of=%g",
                          score, of);
@@ -36,8 +37,8 @@ static int run(struct call *call, struct err *err)
     if (expr_eval_source(call->session, call_source(call, "expression"), call->arena, &v, err) < 0)
         return -1;
     if (!value_as_float(&v, &score))
-        return call_fail(call, "expression", err, ERR_UsageError, "a score is a number, not a %s",
-                         value_type_name(v.type));
+        return call_fail(call, "expression", err, ERR_UsageError, "a score is a number, not %s",
+                         value_a_type(v.type));
     if (check_bounds(call, score, err) < 0)
         return -1;
     if (grading)

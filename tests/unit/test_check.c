@@ -45,12 +45,44 @@ static void a_failure_says_both_sides_and_where(void **state)
 
 static void a_hidden_answer_is_nowhere_in_the_report(void **state)
 {
+    /* A student's unset variable, or one of another type, shows no more than a wrong value. */
+    static const struct {
+        const char *check, *name, *says;
+    } cases[] = {
+        { "n == 987", "CheckFailed", "n: got 5, which is not it" },
+        { "[n, 1] == [987, 1]", "CheckFailed", "[n, 1][0] is 5; 1 of 2 differ, first 0" },
+        { "unset == 987", "NameError", "no variable is called unset" },
+        { "n[3] == 987", "UsageError", "n is an int: only lists have elements" },
+        { "n == \"987\"", "UsageError", "the check cannot be decided" },
+        { "[n] == [987, 1]", "UsageError", "the check cannot be decided" },
+        { "close(n, 987, \"\")", "UsageError", "the check cannot be decided" },
+        { "n == 987/0", "ValueError", "the check cannot be decided" },
+        { "n == 987 987", "SyntaxError", "the check cannot be decided" },
+    };
     struct harness *h = *state;
+    char cell[200];
 
     assert_prints(h, "n = 5", "");
-    assert_fails(h, "%check n == 987 hide_expected=yes", "CheckFailed", "got 5");
-    for (size_t i = 0; i < h->report.traceback_lines; i++)
-        assert_null(strstr(h->report.traceback[i], "987"));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        snprintf(cell, sizeof(cell), "%%check %s hide_expected=yes", cases[i].check);
+        assert_fails(h, cell, cases[i].name, cases[i].says);
+        assert_null(strstr(h->report.evalue, "987"));
+        for (size_t j = 0; j < h->report.traceback_lines; j++)
+            assert_null(strstr(h->report.traceback[j], "987"));
+    }
+    assert_prints(h,
+                  "%%grade\n%check [n] == [987] hide_expected=yes\n"
+                  "%check n == \"987\" hide_expected=yes\n%check 1 == 1",
+                  "");
+    assert_null(strstr(buf_text(&h->display), "987"));
+}
+
+static void a_label_is_one_line(void **state)
+{
+    struct harness *h = *state;
+
+    assert_fails(h, "%check 1 == 2 label=\"a\\nb\"", "CheckFailed", "a b: got 1, expected 2");
+    assert_prints(h, "%check 1 == 1 label=\"a\\nb\"", "ok    a b\n");
 }
 
 static void what_cannot_be_decided_is_no_pass(void **state)
@@ -124,6 +156,7 @@ int main(void)
         T(a_check_that_holds_is_one_line),
         T(a_failure_says_both_sides_and_where),
         T(a_hidden_answer_is_nowhere_in_the_report),
+        T(a_label_is_one_line),
         T(what_cannot_be_decided_is_no_pass),
         T(a_sealed_answer_is_checked_without_being_seen),
         T(a_score_is_the_result),
