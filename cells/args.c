@@ -34,9 +34,10 @@ static int next_keys(const struct magic *magic, struct err *err)
         if (magic->params[i].type != PARAM_REST)
             buf_printf(&keys, keys.size ? " %s=" : "%s=", magic->params[i].name);
     if (keys.size)
-        err_next(err, "keys of %%%s: %s", magic->name, buf_text(&keys));
+        err_next(err, "keys of %s%s: %s", magic_signs(magic), magic->name, buf_text(&keys));
     else
-        err_next(err, "%%%s takes no keys; %%%s? explains it", magic->name, magic->name);
+        err_next(err, "%s%s takes no keys; %%%s? explains it", magic_signs(magic), magic->name,
+                 magic->name);
     buf_done(&keys);
     return -1;
 }
@@ -53,10 +54,11 @@ static int unknown_key(struct reader *r, size_t start, size_t end, struct err *e
             nearest_try(&near, r->magic->params[i].name);
     if (near.best)
         lexer_fail_at(r->lexer, start, end, err, ERR_UsageError,
-                      "%%%s has no key %s; %s= is the nearest", r->magic->name, word, near.best);
+                      "%s%s has no key %s; %s= is the nearest", magic_signs(r->magic),
+                      r->magic->name, word, near.best);
     else
-        lexer_fail_at(r->lexer, start, end, err, ERR_UsageError, "%%%s has no key %s",
-                      r->magic->name, word);
+        lexer_fail_at(r->lexer, start, end, err, ERR_UsageError, "%s%s has no key %s",
+                      magic_signs(r->magic), r->magic->name, word);
     return next_keys(r->magic, err);
 }
 
@@ -83,7 +85,7 @@ static void mark_arg(struct reader *r, size_t start, size_t end, struct arg *arg
     arg->length = (int)(end - start);
 }
 
-static int read_arg(struct reader *r, const struct param *p, size_t start, struct err *err)
+static int read_arg(struct reader *r, const struct param *p, struct err *err)
 {
     struct arg *arg = &r->args[p - r->magic->params];
     size_t value_start;
@@ -95,7 +97,7 @@ static int read_arg(struct reader *r, const struct param *p, size_t start, struc
         return -1;
     }
     arg->is_given = true;
-    mark_arg(r, start, r->lexer->last_end, arg);
+    mark_arg(r, value_start, r->lexer->last_end, arg);
     return note_text(r, value_start, arg, err);
 }
 
@@ -132,7 +134,7 @@ static int read_key(struct reader *r, size_t start, size_t end, size_t value, st
     if (!lexer_skip(r->lexer) || r->lexer->source.text.data[r->lexer->at] == ',')
         return lexer_fail_at(r->lexer, start, value, err, ERR_SyntaxError, "%s= has no value",
                              p->name);
-    return read_arg(r, p, start, err);
+    return read_arg(r, p, err);
 }
 
 /* -e: a switch is a bool whose name is one letter. */
@@ -231,13 +233,12 @@ static int read_rest(struct reader *r, const struct param *p, struct err *err)
 static int read_positional(struct reader *r, struct err *err)
 {
     const struct param *p = next_positional(r);
-    size_t at = r->lexer->at;
     struct token t;
 
     if (p && p->type == PARAM_REST)
         return read_rest(r, p, err);
     if (p)
-        return read_arg(r, p, at, err);
+        return read_arg(r, p, err);
     if (lexer_word(r->lexer, &t, err) < 0)
         return -1;
     if (t.end == t.start)
@@ -247,8 +248,8 @@ static int read_positional(struct reader *r, struct err *err)
                       token_show(r->lexer, &t));
     else
         lexer_fail_at(r->lexer, t.start, t.end, err, ERR_UsageError,
-                      "%%%s has no use for %s: values stand behind a key", r->magic->name,
-                      token_show(r->lexer, &t));
+                      "%s%s has no use for %s: values stand behind a key", magic_signs(r->magic),
+                      r->magic->name, token_show(r->lexer, &t));
     return next_keys(r->magic, err);
 }
 
@@ -333,7 +334,7 @@ static int finish(struct reader *r, struct err *err)
         if (!(p->flags & PARAM_REQUIRED))
             continue;
         lexer_fail_at(r->lexer, 0, r->lexer->source.text.size, err, ERR_UsageError,
-                      "%%%s needs %s%s", r->magic->name, p->name,
+                      "%s%s needs %s%s", magic_signs(r->magic), r->magic->name, p->name,
                       p->flags & PARAM_POSITIONAL ? "" : "=");
         return err_next(err, "such as: %.*s", (int)strcspn(r->magic->example, "\n"),
                         r->magic->example);
@@ -343,16 +344,20 @@ static int finish(struct reader *r, struct err *err)
 
 static int check_points(struct reader *r, struct err *err)
 {
+    const struct arg *last = NULL;
     double points = 1;
 
     for (size_t i = 0; i < r->magic->param_count; i++)
-        if (r->args[i].is_sweep)
+        if (r->args[i].is_sweep) {
             points *= (double)r->args[i].count;
+            last = &r->args[i];
+        }
     if (points <= SWEEP_MAX_POINTS)
         return 0;
-    return lexer_fail_at(r->lexer, 0, r->lexer->source.text.size, err, ERR_ValueError,
-                         "the ranges give %.0f points together; %d are allowed", points,
-                         SWEEP_MAX_POINTS);
+    err_set(err, ERR_ValueError, "a sweep of %.0f points: %d are allowed, all keys together",
+            points, SWEEP_MAX_POINTS);
+    err_at(err, last->line, last->column, last->length);
+    return err_next(err, "a step thins a range out: 0..1000:10 has 101 points");
 }
 
 int args_parse(struct session *session, const struct magic *magic, struct lexer *lexer,

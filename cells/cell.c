@@ -366,6 +366,39 @@ static int refuse_main(const struct segment *segment, struct err *err)
                          "that have %%%%cuda on the first line");
 }
 
+static int refuse_open_comment(const struct segment *segment, struct err *err)
+{
+    int line, column;
+
+    source_place(&segment->text, segment->open_comment_at, &line, &column);
+    err_set(err, ERR_SyntaxError, "the comment that starts here is never closed");
+    err_at(err, line, column, 2);
+    return err_next(err, "a comment ends with */");
+}
+
+/* What was meant by a line that is no C: a magic without its %, a variable to look at, Python. */
+static void hint_at_words(struct cell *cell, struct bytes line, struct err *err)
+{
+    static const char *const PYTHON[] = { "import", "from", "def", "lambda" };
+    size_t n = 0;
+    char *word;
+
+    while (n < line.size && is_name_char(line.data[n]))
+        n++;
+    word = arena_copy(cell->arena, line.data, n);
+    if (!word || !n)
+        return;
+    if (line.size == n && session_variable(cell->session, word))
+        err_next(err, "%%print %s shows the variable", word);
+    else if (magic_find(word, false))
+        err_next(err, "a magic starts with %%: %%%s", word);
+    else if (strcmp(word, "for") == 0)
+        err_next(err, "%%%%for n in [1,2,3] on the first line repeats a cell");
+    for (size_t i = 0; i < COUNT(PYTHON); i++)
+        if (strcmp(word, PYTHON[i]) == 0)
+            err_next(err, "cells are CUDA C and magics here, no Python; %%help lists the magics");
+}
+
 /*
  * `# if you ...` reads as #if, and `    %print` is C to the compiler, whose words for both help
  * nobody.
@@ -390,6 +423,12 @@ static void hint_at_line(struct cell *cell, struct err *err)
             err_next(err, "a magic starts in the first column, outside all braces and after a ;");
             return;
         }
+        if (line == err->line) {
+            hint_at_words(cell,
+                          (struct bytes){ p, line_strip((struct bytes){ p, (size_t)(stop - p) }) },
+                          err);
+            return;
+        }
         p = stop + 1;
     }
 }
@@ -398,6 +437,8 @@ static int run_cuda(struct cell *cell, const struct segment *segment, struct err
 {
     if (segment->main_at < segment->text.text.size)
         return refuse_main(segment, err);
+    if (segment->open_comment_at < segment->text.text.size)
+        return refuse_open_comment(segment, err);
     if (cuda_run_segment(cell->session, segment->text.text, segment->text.line, cell->sink, err) <
         0) {
         if (err->name == ERR_CompileError)

@@ -219,10 +219,12 @@ void cuda_plain_name(const char *symbol, char *out, size_t capacity)
     size_t n = strlen(symbol);
 
     if (strncmp(at, "_Z", 2) == 0) {
+        bool is_nested = at[2] == 'N'; /* else a second number starts a parameter's type */
+
         at += 2;
         while (*at == 'N' || *at == 'L' || *at == 'K')
             at++;
-        while (isdigit((unsigned char)*at)) {
+        while (isdigit((unsigned char)*at) && (is_nested || name == symbol)) {
             size_t length = (size_t)strtoul(at, (char **)(uintptr_t)&at, 10);
 
             if (length > strlen(at))

@@ -61,11 +61,6 @@ static void put_lines(struct buf *out, const char *text, size_t indent)
     }
 }
 
-static const char *signs_of(const struct magic *magic)
-{
-    return (magic->flags & MAGIC_CELL) && !(magic->flags & MAGIC_BOTH) ? "%%" : "%";
-}
-
 static bool is_switch(const struct param *p)
 {
     return p->type == PARAM_BOOL && strlen(p->name) == 1;
@@ -73,7 +68,7 @@ static bool is_switch(const struct param *p)
 
 void help_usage(const struct magic *magic, struct buf *out)
 {
-    buf_printf(out, "%s%s", signs_of(magic), magic->name);
+    buf_printf(out, "%s%s", magic_signs(magic), magic->name);
     for (size_t i = 0; i < magic->param_count; i++) {
         const struct param *p = &magic->params[i];
         bool is_optional = !(p->flags & PARAM_REQUIRED) && !p->preset;
@@ -142,7 +137,7 @@ static void magic_text(const struct magic *magic, bool is_short, struct buf *out
 {
     struct buf usage = { 0 };
 
-    buf_printf(out, "%s%s: %s\n\n", signs_of(magic), magic->name, magic->summary);
+    buf_printf(out, "%s%s: %s\n\n", magic_signs(magic), magic->name, magic->summary);
     help_usage(magic, &usage);
     put_wrapped(out, buf_text(&usage), 4);
     out->is_failed |= usage.is_failed;
@@ -172,7 +167,7 @@ void help_list(struct buf *out)
     for (size_t i = 0; i < MAGIC_COUNT; i++) {
         char name[48];
 
-        snprintf(name, sizeof(name), "  %s%s", signs_of(MAGICS[i]), MAGICS[i]->name);
+        snprintf(name, sizeof(name), "  %s%s", magic_signs(MAGICS[i]), MAGICS[i]->name);
         put_hanging(out, name, 16, MAGICS[i]->summary);
     }
     buf_puts(out, "\nEverything else in a cell is CUDA C. n = 1000 sets a variable; {n} in a key "

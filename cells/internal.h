@@ -17,19 +17,23 @@
 enum {
     SESSION_MAX_VARIABLES = 4096,
     SESSION_MAX_DEVICES = 64,
-    SWEEP_MAX_POINTS = 1000000,
+    RANGE_MAX_POINTS = 1000000,
+    SWEEP_MAX_POINTS = 65536, /* a point takes about 1 KB: memory, and bytes in the notebook */
 };
 
 /* Most bytes that one cell, and that one variable, may take. */
 #define CELL_MEMORY_LIMIT     ((size_t)512 << 20)
 #define VARIABLE_MEMORY_LIMIT ((size_t)128 << 20)
+/* Most bytes that all variables of a session take together, results by estimate. */
+#define VARIABLES_MEMORY_LIMIT ((size_t)512 << 20)
 
 /* A name and what it holds; the value lives in the variable's own arena. */
 struct variable {
     char *name;
     struct arena *arena;
     struct value value;
-    char *unset; /* why it holds nothing: "its %occupancy in In[9] failed"; NULL when it holds */
+    size_t bytes; /* of its memory: counts towards VARIABLES_MEMORY_LIMIT */
+    char *unset;  /* why it holds nothing: "its %occupancy in In[9] failed"; NULL when it holds */
 };
 
 /* One check of a running %%grade. */
@@ -64,7 +68,7 @@ struct session {
     struct session_device made[SESSION_MAX_DEVICES]; /* by %device NAME key=...; names owned */
     size_t made_count;
     struct variable *variables; /* in order of creation; "_" is one of them */
-    size_t variable_count, variable_capacity;
+    size_t variable_count, variable_capacity, variable_bytes;
     int run_count;
     atomic_bool stop;       /* the running cell was interrupted */
     atomic_bool is_running; /* a cell runs: an interrupt means something */
@@ -115,6 +119,8 @@ void session_reset_variables(struct session *session);
 int value_copy(struct arena *arena, const struct value *from, struct value *to,
                struct err *err) MUST_CHECK;
 void value_drop(struct value *v);
+/* Bytes of the results and JSON that a copy shares, about. */
+size_t value_shared_bytes(const struct value *v);
 /* The view of a JSON value: numbers, texts, lists; objects stay JSON (borrowed). */
 int value_from_json(struct arena *arena, json_t *json, struct value *out,
                     struct err *err) MUST_CHECK;

@@ -275,6 +275,9 @@ static int read_decimal(struct lexer *lexer, struct token *t, struct err *err)
     memcpy(digits, lexer->source.text.data + t->start, n);
     t->kind = TOKEN_FLOAT;
     t->f = strtod(digits, NULL);
+    if (isinf(t->f))
+        return lexer_fail_at(lexer, t->start, t->end, err, ERR_ValueError,
+                             "%s is above the largest double, 1.8e308", token_show(lexer, t));
     return 0;
 }
 

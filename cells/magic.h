@@ -140,4 +140,7 @@ extern const struct magic *const MAGICS[];
 extern const size_t MAGIC_COUNT;
 const struct magic *magic_find(const char *name, bool is_cell);
 
+/* "%%" for what is a cell magic only, else "%". Static. */
+const char *magic_signs(const struct magic *magic);
+
 #endif

@@ -30,6 +30,11 @@ const struct magic *magic_find(const char *name, bool is_cell)
     return NULL;
 }
 
+const char *magic_signs(const struct magic *magic)
+{
+    return (magic->flags & MAGIC_CELL) && !(magic->flags & MAGIC_BOTH) ? "%%" : "%";
+}
+
 /* ---- arguments ---- */
 
 const struct arg *call_arg(const struct call *call, const char *name)
@@ -98,7 +103,8 @@ struct source call_source(const struct call *call, const char *name)
 
 int call_mark(const struct call *call, struct err *err)
 {
-    return err_at(err, call->line, call->column, (int)strlen(call->magic->name) + 1);
+    return err_at(err, call->line, call->column,
+                  (int)(strlen(magic_signs(call->magic)) + strlen(call->magic->name)));
 }
 
 int call_fail(const struct call *call, const char *name, struct err *err, enum err_name ename,

@@ -1,6 +1,6 @@
 /*
  * Lists, ranges and dimensions. A range includes its end and is spread out into
- * its points, at most SWEEP_MAX_POINTS of them.
+ * its points, at most RANGE_MAX_POINTS of them.
  */
 #include "cells/expr.h"
 #include "cells/internal.h"
@@ -10,7 +10,7 @@
 static int too_many(struct scope *scope, const struct expr *expr, struct err *err)
 {
     return expr_fail(scope, expr, err, ERR_ValueError, "%s has more than %d points",
-                     expr_show(scope, expr), SWEEP_MAX_POINTS);
+                     expr_show(scope, expr), RANGE_MAX_POINTS);
 }
 
 static int fill_int_range(struct scope *scope, const struct expr *expr, int64_t lo, int64_t hi,
@@ -19,7 +19,7 @@ static int fill_int_range(struct scope *scope, const struct expr *expr, int64_t 
     int64_t v = lo;
 
     for (*count = 0; v <= hi; ++*count) {
-        if (*count == SWEEP_MAX_POINTS)
+        if (*count == RANGE_MAX_POINTS)
             return too_many(scope, expr, err);
         if (items)
             items[*count] = value_int(v);
@@ -39,7 +39,7 @@ static int fill_float_range(struct scope *scope, const struct expr *expr, double
     double slack = fabs(step) * 1e-9, v = lo;
 
     for (*count = 0; v <= hi + (expr->is_geometric ? hi * 1e-12 : slack); ++*count) {
-        if (*count == SWEEP_MAX_POINTS)
+        if (*count == RANGE_MAX_POINTS)
             return too_many(scope, expr, err);
         if (items)
             items[*count] = value_float(v);
@@ -113,7 +113,7 @@ int list_eval(struct scope *scope, const struct expr *expr, struct value *out, s
         if (expr_eval(scope, expr->kids[i], &parts[i], err) < 0)
             return -1;
         count += expr->kids[i]->kind == EXPR_RANGE ? parts[i].list.count : 1;
-        if (count > SWEEP_MAX_POINTS)
+        if (count > RANGE_MAX_POINTS)
             return too_many(scope, expr, err);
     }
     items = arena_array(scope->arena, count, sizeof(*items));

@@ -293,9 +293,9 @@ static int take_line(struct segmenter *s, enum segment_kind kind, struct segment
 struct reader {
     size_t at, start;
     int line, start_line;
-    bool has_code; /* a token or directive was met since start */
-    bool is_top;   /* the last token ended a declaration */
-    size_t main_at;
+    bool has_code;              /* a token or directive was met since start */
+    bool is_top;                /* the last token ended a declaration */
+    size_t main_at, comment_at; /* of the last block comment */
     bool has_main;
 };
 
@@ -303,6 +303,7 @@ static void skip_block_comment(struct segmenter *s, struct reader *r)
 {
     size_t end = s->source.text.size;
 
+    r->comment_at = r->at - 2;
     s->state.in_comment = true;
     while (r->at < end) {
         if (char_at(s, r->at) == '*' && char_at(s, r->at + 1) == '/') {
@@ -313,6 +314,7 @@ static void skip_block_comment(struct segmenter *s, struct reader *r)
         r->line += char_at(s, r->at) == '\n';
         r->at++;
     }
+    r->has_code = true; /* it swallowed the rest of the cell, and that must not pass in silence */
 }
 
 /* R"x( ... )x" */
@@ -468,6 +470,7 @@ static void take_cuda(struct segmenter *s, const struct reader *r, struct segmen
     *out =
         (struct segment){ .kind = SEGMENT_CUDA, .text = piece(s, r->start, r->at, r->start_line) };
     out->main_at = r->has_main ? r->main_at - r->start : out->text.text.size;
+    out->open_comment_at = s->state.in_comment ? r->comment_at - r->start : out->text.text.size;
     s->at = r->at;
     s->line = r->line;
     s->is_first = false;

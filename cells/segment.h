@@ -20,9 +20,10 @@ enum segment_kind {
 
 struct segment {
     enum segment_kind kind;
-    struct source text; /* the whole logical line, or the stretch of CUDA C */
-    struct source body; /* SEGMENT_CELL_MAGIC: what follows its line */
-    size_t main_at;     /* SEGMENT_CUDA: offset of main( in text; text.size: there is none */
+    struct source text;     /* the whole logical line, or the stretch of CUDA C */
+    struct source body;     /* SEGMENT_CELL_MAGIC: what follows its line */
+    size_t main_at;         /* SEGMENT_CUDA: offset of main( in text; text.size: there is none */
+    size_t open_comment_at; /* CUDA: offset of a block comment without end, or text.size */
 };
 
 /* How a cell ended; is_complete asks. */

@@ -16,8 +16,10 @@ static const char DEFAULT_DEVICE[] = "L40S";
 
 /* ---- variables ---- */
 
-static void variable_clear(struct variable *v)
+static void variable_clear(struct session *session, struct variable *v)
 {
+    session->variable_bytes -= v->bytes;
+    v->bytes = 0;
     value_drop(&v->value);
     arena_free(&v->arena);
     free(v->unset);
@@ -67,12 +69,26 @@ static struct variable *get_variable(struct session *session, const char *name, 
     return v ? v : add_variable(session, name, err);
 }
 
+static int check_budget(const struct session *session, const char *name, size_t bytes,
+                        struct err *err)
+{
+    const struct variable *old = session_variable(session, name);
+    size_t total = session->variable_bytes - (old ? old->bytes : 0) + bytes;
+
+    if (total <= VARIABLES_MEMORY_LIMIT)
+        return 0;
+    err_set(err, ERR_ResourceError, "%s: the variables would take %zu MB; %zu are allowed", name,
+            total >> 20, VARIABLES_MEMORY_LIMIT >> 20);
+    return err_next(err, "%%who lists them, %%reset data removes them");
+}
+
 int session_set(struct session *session, const char *name, const struct value *value,
                 struct err *err)
 {
     struct arena *arena = arena_new(VARIABLE_MEMORY_LIMIT);
     struct variable *v;
     struct value copy;
+    size_t bytes;
 
     if (!arena)
         return err_set(err, ERR_ResourceError, "out of memory");
@@ -81,13 +97,16 @@ int session_set(struct session *session, const char *name, const struct value *v
         arena_free(&arena);
         return -1;
     }
-    v = get_variable(session, name, err);
+    bytes = arena_used(arena) + value_shared_bytes(&copy);
+    v = check_budget(session, name, bytes, err) < 0 ? NULL : get_variable(session, name, err);
     if (!v) {
         value_drop(&copy);
         arena_free(&arena);
         return -1;
     }
-    variable_clear(v);
+    variable_clear(session, v);
+    v->bytes = bytes;
+    session->variable_bytes += bytes;
     v->arena = arena;
     v->value = copy;
     return 0;
@@ -99,7 +118,7 @@ void session_unset(struct session *session, const char *name, const char *reason
 
     if (!v)
         return;
-    variable_clear(v);
+    variable_clear(session, v);
     v->unset = strdup(reason);
     if (v->unset)
         return;
@@ -111,7 +130,7 @@ void session_unset(struct session *session, const char *name, const char *reason
 void session_reset_variables(struct session *session)
 {
     for (size_t i = 0; i < session->variable_count; i++) {
-        variable_clear(&session->variables[i]);
+        variable_clear(session, &session->variables[i]);
         free(session->variables[i].name);
     }
     session->variable_count = 0;
@@ -202,7 +221,7 @@ static int unknown_device(const struct session *session, const char *name, struc
     else if (n)
         err_set(err, ERR_NameError, "no device is called %.60s; %s is the nearest", name, near[0]);
     else
-        err_set(err, ERR_NameError, "no device is called %.60s", name);
+        err_set(err, ERR_NameError, "no device is called %.60s", *name ? name : "\"\"");
     return err_next(err, "%%devices lists them; cc=8.9 names a compute capability");
 }
 

@@ -22,9 +22,11 @@ struct sweep {
     size_t key_count, points;
 };
 
-/* Fails with UsageError for more than SWEEP_MAX_KEYS keys, ValueError above most points. */
-int sweep_init(struct sweep *sweep, const struct call *call, size_t most,
-               struct err *err) MUST_CHECK;
+/*
+ * Fails with UsageError for more than SWEEP_MAX_KEYS keys. There are at most SWEEP_MAX_POINTS
+ * points: a call that gives more was refused when its line was read.
+ */
+int sweep_init(struct sweep *sweep, const struct call *call, struct err *err) MUST_CHECK;
 
 /* The number of the value that key k has at a point. */
 size_t sweep_index(const struct sweep *sweep, size_t point, size_t k);

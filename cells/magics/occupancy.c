@@ -11,7 +11,6 @@
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 
-enum { MOST_POINTS = SWEEP_MAX_POINTS };
 
 /* A device of the call, and the kernel as compiled for it. */
 struct target {
@@ -201,7 +200,7 @@ static int run(struct call *call, struct err *err)
     const char *parameters;
     int rc;
 
-    if (sweep_init(&sweep, call, MOST_POINTS, err) < 0)
+    if (sweep_init(&sweep, call, err) < 0)
         return -1;
     points = arena_array(call->arena, sweep.points, sizeof(*points));
     if (!points)

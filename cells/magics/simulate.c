@@ -11,7 +11,6 @@
 #include "cells/render/text.h"
 
 enum {
-    MOST_POINTS = 100000,
     MOST_CELLS = 1000000, /* warps * cycles of one timeline */
 };
 
@@ -116,7 +115,7 @@ static int run(struct call *call, struct err *err)
     struct sweep sweep;
     int rc;
 
-    if (sweep_init(&sweep, call, MOST_POINTS, err) < 0 || check_frames(&sweep, err) < 0)
+    if (sweep_init(&sweep, call, err) < 0 || check_frames(&sweep, err) < 0)
         return -1;
     simulations = arena_array(call->arena, sweep.points, sizeof(*simulations));
     if (!simulations)

@@ -161,8 +161,11 @@ int simulate_show_sweep(struct result *result, const struct sweep *sweep,
     if (set_fields(&s, err) < 0)
         return -1;
     result->view.answer = answer_text(&s.view);
-    result->view.origin = result_text(result, "pattern model   %s",
-                                      call_parameters_text(sweep->call, "seed cycles frames"));
+    result->view.origin =
+        result_text(result, "pattern model   %s",
+                    call_parameters_text(sweep->call, sweep_find(sweep, "seed") < 0
+                                                          ? "seed cycles frames"
+                                                          : "cycles frames"));
     if (sweep->key_count == 1)
         add_rows(&s);
     else if (sweep->key_count == 2)

@@ -131,3 +131,8 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
     va_end(args);
     return text;
 }
+
+size_t arena_used(const struct arena *arena)
+{
+    return arena->used;
+}

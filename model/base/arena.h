@@ -30,4 +30,7 @@ char *arena_string(struct arena *arena, const char *text);
 char *arena_printf(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *arena_vprintf(struct arena *arena, const char *fmt, va_list args);
 
+/* Bytes handed out so far. */
+size_t arena_used(const struct arena *arena);
+
 #endif

@@ -159,7 +159,7 @@ static void what_is_wrong_is_named_with_its_limit(void **state)
           "u,v,w,x,y,z,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,a,b,c,d,e,f,g,h,i,j,k,l,"
           "m,n,o,p,q,r,s,t,u,v,w,x,y,z,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,a,b,c,d,"
           "e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z]",
-          ERR_ValueError, "points together; 1000000 are allowed", 1 },
+          ERR_ValueError, "points: 65536 are allowed, all keys together", 21 },
         { " =3", ERR_SyntaxError, "=3 stands where a value should", 2 },
         { " ,", ERR_SyntaxError, "kernel= has no value", 2 },
         { " )", ERR_SyntaxError, "", 2 },

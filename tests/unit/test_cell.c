@@ -103,6 +103,11 @@ static void words_from_elsewhere_get_a_sentence(void **state)
         { "%%print 1", "UsageError", "this magic is one line" },
         { "%for i in [1]", "UsageError", "takes a whole cell" },
         { "%print 1\n%%for i in [1]", "SyntaxError", "first line of its cell" },
+        { "/* no end\n%print 1", "SyntaxError", "never closed" },
+        { "%print 1\n/* a */ int *p; /* no end\n", "SyntaxError", "never closed" },
+        { "%print 1e999", "ValueError", "1e999 is above the largest double" },
+        { "%%grade pints=3\n%check 1", "UsageError", "%%grade has no key pints" },
+        { "%%for\n%print 1", "UsageError", "%%for needs loop" },
     };
     struct harness *h = *state;
 
@@ -224,6 +229,15 @@ static void memory_is_bounded(void **state)
                  "lists nest at most 256 deep");
 }
 
+static void variables_are_bounded_together(void **state)
+{
+    struct harness *h = *state;
+
+    assert_prints(h, "a = 1..500000\nb = [a,a,a,a,a]\nc = b\nd = b\ne = b", "");
+    assert_fails(h, "f = b\ng = b\nh = b", "ResourceError", "512 are allowed");
+    assert_prints(h, "%print count(e)\nb = 1\nc = 1\nf = e\n%print count(f)", "5\n5\n");
+}
+
 static void *interrupt_soon(void *session)
 {
     usleep(50000);
@@ -267,6 +281,7 @@ int main(void)
         T(a_failed_magic_unsets_what_it_would_have_set),
         T(hostile_cells_end_in_an_error_and_lose_nothing),
         T(memory_is_bounded),
+        T(variables_are_bounded_together),
         T(an_interrupt_ends_what_waits_and_what_loops),
     };
 

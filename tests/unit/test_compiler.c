@@ -223,6 +223,33 @@ static void a_log_without_an_error_line_still_explains(void **state)
     }
 }
 
+static void what_the_compiler_means_is_said(void **state)
+{
+    static const struct {
+        const char *log, *text;
+        int line;
+    } cases[] = {
+        { "In[3](7): catastrophic error: #error directive: no\n", "#error directive: no", 7 },
+        { "ptxas info    : 0 bytes gmem\n"
+          "ptxas info    : Used 9 registers, used 0 barriers, 16 bytes smem\n"
+          "ptxas info    : Used 10 registers, used 0 barriers, 80000 bytes smem, 8 bytes cmem[0]\n",
+          "a kernel takes 80000 bytes of static shared memory; the compiler allows 49152", 0 },
+        { "ptxas application ptx input, line 2; error   : Not a name: 'x'\nptxas fatal   : no\n",
+          "the assembler refuses the inline PTX: Not a name: 'x'", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct err e = { 0 };
+
+        assert_int_equal(compiler_explain(cases[i].log, &e), -1);
+        assert_int_equal(e.name, ERR_CompileError);
+        assert_string_equal(e.text, cases[i].text);
+        assert_int_equal(e.line, cases[i].line);
+        err_done(&e);
+    }
+}
+
 static void an_arch_that_nvrtc_lacks_is_a_usage_error(void **state)
 {
     struct compilation c;
@@ -297,6 +324,7 @@ int main(void)
         cmocka_unit_test(headers_of_the_host_are_answered),
         cmocka_unit_test(a_wrong_line_is_named_with_its_column),
         cmocka_unit_test(a_log_without_an_error_line_still_explains),
+        cmocka_unit_test(what_the_compiler_means_is_said),
         cmocka_unit_test(an_arch_that_nvrtc_lacks_is_a_usage_error),
         cmocka_unit_test(a_damaged_cubin_is_an_error_and_no_crash),
         cmocka_unit_test(the_toolkit_says_where_it_comes_from),

@@ -204,6 +204,8 @@ static void linked_names_become_plain_ones(void **state)
         { "saxpy", "saxpy" },
         { "_Z5saxpyifPKfPf", "saxpy" },
         { "_ZN1m5innerEi", "inner" },
+        { "_Z2e31TPi", "e3" },
+        { "_ZL1s1S", "s" },
         { "_Z1kILi32EEvPf", "k" },
         { "_ZN12_GLOBAL__N_11kEv", "k" },
         { "_Z", "_Z" },
@@ -226,6 +228,33 @@ static void need_compiler(struct harness *h)
     if (harness_run(h, "__global__ void probe() {}") < 0 &&
         strcmp(h->report.ename, "DeviceError") == 0)
         skip();
+}
+
+/* What a beginner types first, and what the compiler's words do not explain. */
+static void a_line_that_is_no_c_gets_a_hint(void **state)
+{
+    static const struct {
+        const char *cell, *hint;
+    } cases[] = {
+        { "n", "%print n shows the variable" },
+        { "print(n)", "a magic starts with %: %print" },
+        { "occupancy regs=32", "a magic starts with %: %occupancy" },
+        { "import numpy", "no Python" },
+        { "for i in range(3): pass", "%%for" },
+    };
+    struct harness *h = *state;
+    struct buf all = { 0 };
+
+    need_compiler(h);
+    assert_prints(h, "n = 5", "");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(harness_run(h, cases[i].cell), -1);
+        buf_cut(&all, 0);
+        for (size_t k = 0; k < h->report.traceback_lines; k++)
+            buf_puts(&all, h->report.traceback[k]);
+        assert_non_null(strstr(buf_text(&all), cases[i].hint));
+    }
+    buf_done(&all);
 }
 
 #define SAXPY                                                                                      \
@@ -466,6 +495,7 @@ int main(int argc, char **argv)
         SESSION_TEST(host_code_that_launches_is_skipped_with_a_notice),
         SESSION_TEST(a_warning_goes_to_stdout),
         SESSION_TEST(a_template_waits_for_its_use),
+        SESSION_TEST(a_line_that_is_no_c_gets_a_hint),
     };
 
     /* Children are this program again. */
