@@ -132,6 +132,8 @@ static int edit(const struct call *call, const char *name, const struct found *f
         rc = extract(call, f->lesson, name, &text, err);
     else
         buf_put(&text, f->text.data, f->text.size);
+    if (rc == 0 && text.is_failed)
+        rc = err_set(err, ERR_ResourceError, "out of memory");
     if (rc == 0)
         rc = put_next_input(call, (struct bytes){ buf_text(&text), text.size }, err);
     buf_done(&text);
