@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -21,10 +22,18 @@ DELIMITER = b"<IDS|MSG>"
 
 
 def free_ports(n):
-    """n ports that nobody listens on, chosen by the system."""
-    sockets = [socket.socket() for _ in range(n)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
+    """
+    n ports that nobody listens on. They are below those that the system gives to outgoing
+    connections, one of which could take a port before the kernel does.
+    """
+    sockets = []
+    while len(sockets) < n:
+        s = socket.socket()
+        try:
+            s.bind(("127.0.0.1", random.randrange(10240, 32768)))
+            sockets.append(s)
+        except OSError:
+            s.close()
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:
         s.close()
