@@ -1,31 +1,36 @@
 /*
  * Lesson: what does a branch cost when the lanes of a warp disagree?
  *
- * A warp has one instruction stream. If its 32 lanes want different paths, it runs
- * the paths one after the other and the lanes that are not on a path sit it out.
- * If whole warps differ, each runs one path: that is free. So every rung here does
- * the same work a thread as its twin; only who disagrees with whom changes.
+ * A warp has one instruction stream. If its 32 lanes want different paths,
+ * it runs the paths one after the other and the lanes that are not on a path
+ * sit it out. If whole warps differ, each runs one path: that is free. So
+ * every rung here does the same work a thread as its twin; only who
+ * disagrees with whom changes.
  *
- * short_by_lane   even lanes set a, odd lanes set b. The compiler leaves no branch:
- * short_by_warp   it computes both and selects, so by lane or by warp, all the same
- * long_by_lane    two paths of ROUNDS steps: every warp runs both, twice the time
- * long_by_warp    the same paths, by whole warps: every warp runs one. The twin of all below
- * split_24_8      lanes 0..23 take one path, 24..31 the other, then all join: the
- *                 three parts take one half each, so 3/2 of the time
+ * short_by_lane   even lanes set a, odd lanes set b. The compiler leaves no
+ *                 branch:
+ * short_by_warp   it computes both and selects: by lane, by warp, the same
+ * long_by_lane    two paths of ROUNDS steps: every warp runs both, twice the
+ *                 time
+ * long_by_warp    the same paths, by whole warps: every warp runs one. The
+ *                 twin of all below
+ * split_24_8      lanes 0..23 take one path, 24..31 the other, then all
+ *                 join: the three parts take one half each, 3/2 of the time
  * paths_32        every lane a path of its own: 32 times the time
- * trips_4_to_8    a loop of 4 to 8 trips by lane: the warp stays for the longest, 8,
- *                 where the mean is 6, so 4/3 of the time
+ * trips_4_to_8    a loop of 4 to 8 trips by lane: the warp stays for the
+ *                 longest, 8, where the mean is 6, so 4/3 of the time
  *
- * Expect these factors once the paths outweigh the load, the store and the start of
- * the launch. All rungs: x[n] and y[n] floats, one thread an element.
+ * Expect these factors once the paths outweigh the load, the store and the
+ * start of the launch. All rungs: x[n], y[n] floats, one thread an element.
  */
 
-/* Steps of a full path: a multiple of 6, so that halves and sixths of it are whole. */
+/* Steps of a full path: a multiple of 6; its halves and sixths are whole. */
 #define ROUNDS 288
 
 /*
- * One step: a logistic map in two instructions, r * v * (1 - v). It never settles, so a
- * wrong step shows in the result, and it is exact: the host computes the same bits.
+ * One step: a logistic map in two instructions, r * v * (1 - v). It never
+ * settles, so a wrong step shows in the result, and it is exact: the host
+ * computes the same bits.
  */
 #define STEP(v, r) ((v) = (r) * fmaf(-(v), (v), (v)))
 
@@ -110,12 +115,12 @@ extern "C" __global__ void split_24_8(const float *x, float *y, int n)
     y[i] = walk(v, 3.8f, ROUNDS / 2);
 }
 
-#define PATH(lane)                                                                                 \
-    case lane:                                                                                     \
-        v = walk(v, 3.6f + 0.01f * (lane), ROUNDS);                                                \
+#define PATH(lane)                                  \
+    case lane:                                      \
+        v = walk(v, 3.6f + 0.01f * (lane), ROUNDS); \
         break;
-#define PATHS_4(lane) PATH(lane) PATH(lane + 1) PATH(lane + 2) PATH(lane + 3)
-#define PATHS_16(lane) PATHS_4(lane) PATHS_4(lane + 4) PATHS_4(lane + 8) PATHS_4(lane + 12)
+#define PATHS_4(n)  PATH(n) PATH(n + 1) PATH(n + 2) PATH(n + 3)
+#define PATHS_16(n) PATHS_4(n) PATHS_4(n + 4) PATHS_4(n + 8) PATHS_4(n + 12)
 
 extern "C" __global__ void paths_32(const float *x, float *y, int n)
 {

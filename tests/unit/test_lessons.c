@@ -283,6 +283,17 @@ static void source_prints_a_kernel_with_its_lines(void **state)
     assert_fails(h, "%source divergenze", "NameError", "divergence");
 }
 
+static void source_is_no_wider_than_a_page(void **state)
+{
+    struct harness *h = *state;
+    const char *line;
+
+    assert_int_equal(harness_run(h, "%source divergence"), 0);
+    for (line = buf_text(&h->out); *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (strcspn(line, "\n") > 83)
+            fail_msg("%.*s", (int)strcspn(line, "\n"), line);
+}
+
 static char *next_input;
 
 static void keep_next_input(struct sink *sink, json_t *payload)
@@ -429,6 +440,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_damaged_launch_request_is_refused),
         SESSION_TEST(run_lists_lessons_and_names_the_nearest),
         SESSION_TEST(source_prints_a_kernel_with_its_lines),
+        SESSION_TEST(source_is_no_wider_than_a_page),
         SESSION_TEST(a_kernel_put_into_the_next_cell_compiles),
         SESSION_TEST(divergence_on_the_model_shows_what_a_branch_costs),
         SESSION_TEST(an_interrupt_is_heard_at_every_stage),
