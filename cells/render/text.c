@@ -11,13 +11,19 @@
 
 enum { REPLACEMENT = 0xFFFD };
 
-uint32_t text_next(const char **at)
+/* The next code point of text that ends at end, which is behind *at. */
+static uint32_t next_before(const char **at, const char *end)
 {
     uint32_t c = REPLACEMENT;
-    size_t n = character_size((struct bytes){ *at, strnlen(*at, 4) }, &c);
+    size_t n = character_size((struct bytes){ *at, (size_t)(end - *at) }, &c);
 
     *at += n ? n : 1;
     return c;
+}
+
+uint32_t text_next(const char **at)
+{
+    return next_before(at, *at + strnlen(*at, 4));
 }
 
 struct span {
@@ -57,7 +63,7 @@ size_t text_columns(const char *text, size_t size)
     size_t columns = 0;
 
     while (text < end) {
-        uint32_t c = text_next(&text);
+        uint32_t c = next_before(&text, end);
 
         if (c < 0x300)
             columns++;
@@ -91,7 +97,7 @@ void text_put(struct buf *out, const char *text, size_t size)
         uint32_t c;
 
         from = text;
-        c = text_next(&text);
+        c = next_before(&text, end);
         put_code_point(out, c, from, text);
     }
 }
