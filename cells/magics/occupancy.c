@@ -11,7 +11,6 @@
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 
-
 /* A device of the call, and the kernel as compiled for it. */
 struct target {
     struct session_device device;
