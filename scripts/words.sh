@@ -3,7 +3,8 @@
 cd "$(dirname "$0")/.."
 files=$(git ls-files ':!scripts/words.sh' ':!tests/data' ':!*.svg' ':!*.png')
 unfinished='TO''DO|FIX''ME|\bX''XX\b|not implemented yet|placeholder'
-elsewhere='/work/|/root/|pythonhosted|pypi\.org|deb\.debian\.org|registry\.npm'
+# Spelled so that this file does not hold them either.
+elsewhere='/(work|root)/|://[^/ ]*(py''pi|pythonhos''ted|np''m|deb''ian)'
 status=0
 for words in "$unfinished" "$elsewhere"; do
     if grep -nE "$words" $files /dev/null; then
