@@ -6,6 +6,7 @@
  */
 #include "cells/expr.h"
 
+#include "cells/buffer.h"
 #include "cells/internal.h"
 
 #include <math.h>
@@ -95,6 +96,8 @@ static int unknown_name(struct scope *scope, const char *name, struct err *err)
 
     for (size_t i = 0; scope->session && i < scope->session->variable_count; i++)
         nearest_try(&near, scope->session->variables[i].name);
+    for (size_t i = 0; scope->session && i < buffer_count(scope->session); i++)
+        nearest_try(&near, buffer_at(scope->session, i)->name);
     for (size_t i = 0; i < function_count(); i++)
         nearest_try(&near, function_help_at(i)->name);
     if (near.best)
@@ -142,6 +145,7 @@ int expr_name_value(struct scope *scope, const char *name, size_t start, size_t 
                     struct value *out, struct err *err)
 {
     const struct variable *v = scope->session ? session_variable(scope->session, name) : NULL;
+    struct buffer *buffer;
     struct bytes text;
 
     if (v && v->unset)
@@ -149,6 +153,11 @@ int expr_name_value(struct scope *scope, const char *name, size_t start, size_t 
                              v->unset);
     if (v) {
         *out = v->value;
+        return 0;
+    }
+    buffer = scope->session ? buffer_find(scope->session, name) : NULL;
+    if (buffer) {
+        *out = (struct value){ .type = VALUE_BUFFER, .buffer = { .buffer = buffer } };
         return 0;
     }
     if (scope->session && cuda_constant_text(session_cuda(scope->session), name, &text))

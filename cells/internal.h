@@ -60,9 +60,12 @@ struct cell {
     int depth;               /* cell magics inside cell magics */
 };
 
+struct buffers;
+
 struct session {
     struct workers *workers;
     struct cuda *cuda;
+    struct buffers *buffers;
     struct session_device device; /* once has_device; ask session_device */
     bool has_device;
     struct session_device made[SESSION_MAX_DEVICES]; /* by %device NAME key=...; names owned */
@@ -104,6 +107,9 @@ const struct variable *session_variable(const struct session *session, const cha
 /* Copies the value into the session. Fails with ResourceError. */
 int session_set(struct session *session, const char *name, const struct value *value,
                 struct err *err) MUST_CHECK;
+
+/* Forgets a variable, when there is one. */
+void session_remove(struct session *session, const char *name);
 
 /* From now on reading the name fails with this reason. Out of memory: the name is removed. */
 void session_unset(struct session *session, const char *name, const char *reason);

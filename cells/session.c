@@ -5,6 +5,7 @@
  */
 #include "cells/session.h"
 
+#include "cells/buffer.h"
 #include "cells/internal.h"
 
 #include <stdio.h>
@@ -92,6 +93,12 @@ int session_set(struct session *session, const char *name, const struct value *v
 
     if (!arena)
         return err_set(err, ERR_ResourceError, "out of memory");
+    if (buffer_find(session, name) && !buffer_find(session, name)->is_symbol) {
+        arena_free(&arena);
+        err_set(err, ERR_UsageError, "%.60s is a buffer (%s): a variable needs another name", name,
+                buffer_find(session, name)->origin);
+        return err_next(err, "%%reset data frees buffers and variables");
+    }
     /* Copied before the old value goes: x = x is fine. */
     if (value_copy(arena, value, &copy, err) < 0) {
         arena_free(&arena);
@@ -125,6 +132,18 @@ void session_unset(struct session *session, const char *name, const char *reason
     /* No memory for the reason: the name goes, which is as safe. */
     free(v->name);
     *v = session->variables[--session->variable_count];
+}
+
+void session_remove(struct session *session, const char *name)
+{
+    struct variable *v = (struct variable *)session_variable(session, name);
+
+    if (!v)
+        return;
+    variable_clear(session, v);
+    free(v->name);
+    memmove(v, v + 1, (size_t)(session->variables + session->variable_count - v - 1) * sizeof(*v));
+    session->variable_count--;
 }
 
 void session_reset_variables(struct session *session)
@@ -310,7 +329,8 @@ int session_new(const struct session_options *options, struct session **out, str
     }
     session->workers = workers_new(options ? options->self : NULL, session->stop_fd);
     session->cuda = cuda_new();
-    if (!session->workers || !session->cuda) {
+    session->buffers = buffers_new();
+    if (!session->workers || !session->cuda || !session->buffers) {
         err_set(err, ERR_ResourceError, "out of memory");
         goto failed;
     }
@@ -334,6 +354,7 @@ void session_free(struct session **session)
     for (size_t i = 0; i < s->made_count; i++)
         free((char *)s->made[i].device.name);
     cuda_free(&s->cuda);
+    buffers_free(&s->buffers);
     workers_free(&s->workers);
     if (s->stop_fd >= 0)
         close(s->stop_fd);

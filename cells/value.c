@@ -3,6 +3,7 @@
  */
 #include "cells/value.h"
 
+#include "cells/buffer.h"
 #include "cells/internal.h"
 #include "cells/json_text.h"
 #include "model/base/buf.h"
@@ -19,7 +20,8 @@ enum {
 const char *value_type_name(enum value_type type)
 {
     static const char *const NAMES[] = {
-        "null", "int", "float", "bool", "text", "name", "dimension", "list", "result", "object",
+        "null",      "int",  "float",  "bool",   "text",   "name",
+        "dimension", "list", "result", "object", "buffer",
     };
 
     return (size_t)type < COUNT(NAMES) ? NAMES[type] : "value";
@@ -28,8 +30,8 @@ const char *value_type_name(enum value_type type)
 const char *value_a_type(enum value_type type)
 {
     static const char *const NAMES[] = {
-        "null",   "an int",      "a float", "a bool",   "a text",
-        "a name", "a dimension", "a list",  "a result", "an object",
+        "null",        "an int", "a float",  "a bool",    "a text",   "a name",
+        "a dimension", "a list", "a result", "an object", "a buffer",
     };
 
     return (size_t)type < COUNT(NAMES) ? NAMES[type] : "a value";
@@ -117,6 +119,11 @@ static void put_value(struct buf *b, const struct value *v)
     case VALUE_JSON:
         json_text(v->json, JSON_TEXT_LINE, b);
         break;
+    case VALUE_BUFFER:
+        buf_puts(b, v->buffer.buffer->name);
+        if (v->buffer.offset)
+            buf_printf(b, " + %lld", (long long)v->buffer.offset);
+        break;
     }
 }
 
@@ -176,6 +183,11 @@ static int copy_nested(struct arena *arena, const struct value *from, struct val
     case VALUE_JSON:
         json_incref(to->json);
         return 0;
+    case VALUE_BUFFER:
+        err_set(err, ERR_UsageError, "%.60s is a buffer: a variable cannot hold it",
+                from->buffer.buffer->name);
+        return err_next(err, "%%buffer copy = %.60s copies it; x[0..10] is a list of its values",
+                        from->buffer.buffer->name);
     default:
         return 0;
     }
@@ -320,6 +332,10 @@ json_t *value_to_json(const struct value *v)
         return json_incref(v->result->fields);
     case VALUE_JSON:
         return json_incref(v->json);
+    case VALUE_BUFFER:
+        return v->buffer.offset
+                   ? json_sprintf("%s + %lld", v->buffer.buffer->name, (long long)v->buffer.offset)
+                   : json_string(v->buffer.buffer->name);
     }
     return NULL;
 }

@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+struct buffer; /* cells/buffer.h */
+
 enum value_type {
     VALUE_NULL,  /* a field that the device cannot count */
     VALUE_INT,   /* int64 */
@@ -22,6 +24,7 @@ enum value_type {
     VALUE_LIST,   /* [a,b,c], a range, or a list field */
     VALUE_RESULT, /* what a magic gave; fields by name */
     VALUE_JSON,   /* an object inside a result */
+    VALUE_BUFFER, /* a buffer, or a place in it: x, x + 16, A[2] */
 };
 
 struct value {
@@ -41,6 +44,11 @@ struct value {
         } list;
         struct result *result; /* borrowed, unless the owner says otherwise */
         json_t *json;          /* borrowed */
+        struct {
+            struct buffer *buffer; /* borrowed from the session */
+            int64_t offset;        /* of the place, in elements from the start */
+            int level;             /* indexes that were applied: 1 for the row A[2] */
+        } buffer;
     };
 };
 

@@ -1,8 +1,11 @@
 /*
  * %reset forgets: code is what cells defined in CUDA C, data the variables.
  */
+#include "cells/buffer.h"
 #include "cells/internal.h"
 #include "cells/magics.h"
+
+#include <stdio.h>
 
 static int run(struct call *call, struct err *err)
 {
@@ -11,8 +14,14 @@ static int run(struct call *call, struct err *err)
     (void)err;
     if (!what || strcmp(what, "code") == 0)
         cuda_reset(session_cuda(call->session));
-    if (!what || strcmp(what, "data") == 0)
+    if (!what || strcmp(what, "data") == 0) {
+        char how[64];
+
         session_reset_variables(call->session);
+        snprintf(how, sizeof(how), "freed by %%reset in In[%d]", call->session->run_count);
+        buffers_drop_all(call->session, false, how);
+        buffers_drop_all(call->session, true, how);
+    }
     return 0;
 }
 
