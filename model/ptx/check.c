@@ -188,6 +188,11 @@ static int fail_near(struct warp *w, const struct region *r, struct err *err)
     f->buffer = r->buffer;
     f->index = distance >= 0 ? distance / unit : -((unit - 1 - distance) / unit);
     f->past_end = distance < 0 ? distance : distance - size;
+    if (b && b->freed && distance >= 0 && distance < size) {
+        err_set(err, ERR_MemoryFault, "%s %s %s[%" PRId64 "], but %s was freed", run->entry->name,
+                verb, name, f->index, name);
+        return err_next(err, "make %s again before the launch", name);
+    }
     if (r->is_read_only && distance >= 0 && distance < size)
         return err_set(err, ERR_MemoryFault, "%s writes %s[%" PRId64 "], which is constant",
                        run->entry->name, name, f->index);

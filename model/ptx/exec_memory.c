@@ -198,7 +198,8 @@ static int locate_parameter(struct warp *w, const struct insn *in, struct access
 
 static bool fits(const struct region *r, uint64_t low, uint64_t high, int bytes)
 {
-    return r && low >= r->start && high < r->end && r->end - high >= (uint64_t)bytes;
+    return r && low >= r->start && high < r->end && r->end - high >= (uint64_t)bytes &&
+           !r->is_freed;
 }
 
 static int locate_global(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)

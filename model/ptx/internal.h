@@ -292,7 +292,9 @@ struct counts {
 struct region {
     uint64_t start, end;
     uint8_t *data;
+    uint8_t *defined; /* a bit a byte, or NULL: all have a value */
     bool is_read_only;
+    bool is_freed;    /* of ptx_buffer.freed: no access is right */
     int buffer;       /* index into launch->buffers, -1: a module variable */
     const char *name; /* of the buffer or variable, or NULL */
 };

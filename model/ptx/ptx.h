@@ -102,6 +102,12 @@ struct ptx_buffer {
     int element_bytes;        /* 4; 0: shown in bytes */
     const char *origin;       /* "made in In[4] line 1", or NULL */
     bool is_read_only;
+    /*
+     * One bit a byte of data, bit i % 8 of byte i / 8: set where the byte has a value. The kernel's
+     * writes set bits. NULL: all bytes have one.
+     */
+    uint8_t *defined;
+    const char *freed; /* "freed by %reset in In[7]": an access is a fault; data may be NULL */
 };
 
 enum ptx_groups {
@@ -113,7 +119,14 @@ enum ptx_groups {
 enum {
     PTX_CHECK_BOUNDS = 1 << 0,   /* an access stays in the allocation its address lies in */
     PTX_CHECK_BARRIERS = 1 << 1, /* __syncthreads reached from different lines is a fault */
-    PTX_CHECK_DEFAULT = PTX_CHECK_BOUNDS | PTX_CHECK_BARRIERS,
+    PTX_CHECK_UNINITIALISED =
+        1 << 2,                      /* reads of bytes of global or shared memory without a value */
+    PTX_CHECK_LOCALS = 1 << 3,       /* the same of local memory and registers */
+    PTX_CHECK_SHARED_RACES = 1 << 4, /* between two barriers, in shared memory */
+    PTX_CHECK_MASKS = 1 << 5,        /* of *_sync: own lane absent, a named lane cannot come */
+    PTX_CHECK_GLOBAL_RACES = 1 << 6, /* within the launch, in global memory; costs more */
+    PTX_CHECK_DEFAULT = PTX_CHECK_BOUNDS | PTX_CHECK_BARRIERS | PTX_CHECK_UNINITIALISED |
+                        PTX_CHECK_LOCALS | PTX_CHECK_SHARED_RACES | PTX_CHECK_MASKS,
 };
 
 /* Called in block order with the text of one printf call; from one host thread at a time. */
@@ -125,6 +138,11 @@ struct ptx_launch {
     struct ptx_dim grid, block;      /* at least 1 each; as CUDA limits them */
     int dynamic_shared_bytes;
     const void *parameters; /* kernel->parameter_bytes bytes */
+
+    /* How the user knows them, for reports; NULL: as PTX names them. */
+    const char *kernel_name; /* "saxpy" where the linked name is mangled */
+    const char *const
+        *parameter_names; /* "x", one a parameter of the kernel; entries may be NULL */
 
     const struct ptx_buffer *buffers;
     size_t buffer_count;
@@ -202,6 +220,29 @@ struct ptx_timing {
     double stalls[PTX_STALL_COUNT]; /* shares of the resident warps' cycles; they sum to 1 */
 };
 
+/*
+ * Something that C leaves open and the GPU does in silence: not a fault. One a place and kind, in
+ * the order of file and line.
+ */
+enum ptx_warning_kind {
+    PTX_WARNING_DIVISION_BY_ZERO, /* of integers: all ones */
+    PTX_WARNING_SHIFT,            /* by as many bits as the value has, or more */
+    PTX_WARNING_PRINTF_LOST,      /* the buffer of printf was full */
+    PTX_WARNING_LEAK,             /* device malloc without free */
+    PTX_WARNING_EARLY_RETURN,     /* a barrier that some threads left out by returning */
+    PTX_WARNING_WARP_RACE,        /* inside a warp: right in lockstep, open since Volta */
+    PTX_WARNING_ACTIVE_MASK,      /* __activemask() as the mask of a *_sync */
+    PTX_WARNING_COUNT
+};
+struct ptx_warning {
+    enum ptx_warning_kind kind;
+    const char *text; /* one sentence: what, how often, who first; the arena's */
+    const char *file; /* as in ptx_line_facts */
+    int line;
+    int64_t count; /* lanes that met it */
+    struct ptx_dim block, thread;
+};
+
 struct ptx_facts {
     int64_t blocks, warps, threads;
     int64_t thread_instructions, warp_instructions;
@@ -215,7 +256,22 @@ struct ptx_facts {
 
     const struct ptx_line_facts *lines; /* by file and line; the arena's */
     size_t line_count;
+    const struct ptx_warning *warnings; /* the arena's */
+    size_t warning_count;
     struct ptx_timing timing; /* when is_timed */
+};
+
+/* The other one of two: of a race, who came before; of a barrier, who waits elsewhere. */
+struct ptx_party {
+    bool is_known;
+    const char *file;
+    int line, ptx_line;
+    const char *instruction;
+    struct ptx_dim block, thread;
+    int warp;
+    uint32_t lanes;
+    bool is_write, is_atomic;
+    uint64_t value; /* what it wrote, or read */
 };
 
 /* Which threads met a fault, and where; the arena's. name ERR_none: there was none. */
@@ -235,6 +291,9 @@ struct ptx_fault {
     int buffer;       /* index into launch->buffers of the nearest allocation, or -1 */
     int64_t index;    /* element of that buffer by its element size */
     int64_t past_end; /* bytes past its end (0: the first beyond); negative: before it */
+    uint64_t value;   /* of a race: what the lane read, or was about to write */
+    struct ptx_party other;
+    const char *why, *try_; /* what led to it, and what to type instead; NULL: not known */
 };
 
 /*
@@ -243,8 +302,10 @@ struct ptx_fault {
  * far, and giving back the old content is the caller's (kernels/model_worker.c keeps a copy).
  *
  * Fails with LaunchError (shape, shared bytes, parameters), MemoryFault, BarrierFault, Deadlock,
- * AssertFault, Timeout, Interrupted or ResourceError. err->place and line are the source's;
- * err->detail is the report (who, where, launch), fault has the same by field.
+ * RaceFault, AssertFault, Timeout, Interrupted or ResourceError. err->place and line are the
+ * source's; err->detail is the report (rows who, where, why, try), fault has the same by field.
+ * What only the front knows is its own to add: the excerpt of the source, the launch as it was
+ * typed, and the state of the buffers afterwards.
  */
 int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, struct arena *arena,
             struct ptx_facts *facts, struct ptx_fault *fault, struct err *err) MUST_CHECK;

@@ -132,7 +132,9 @@ static int map_memory(struct run *run, struct arena *arena, struct err *err)
         run->regions[run->region_count++] = (struct region){ .start = b->address,
                                                              .end = b->address + b->size,
                                                              .data = b->data,
+                                                             .defined = b->defined,
                                                              .is_read_only = b->is_read_only,
+                                                             .is_freed = b->freed != NULL,
                                                              .buffer = (int)i,
                                                              .name = b->name };
     }
