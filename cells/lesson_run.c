@@ -168,16 +168,18 @@ static void put_buffers(const struct work *w, struct buf *body)
 {
     struct launch_buffer row = { .address = FIRST_ADDRESS,
                                  .size = (uint64_t)w->run->n * sizeof(float),
-                                 .is_read_only = 1,
+                                 .flags = LAUNCH_READ_ONLY,
                                  .element_bytes = sizeof(float) };
+    static const struct launch_buffer_texts x = { .name = "x", .element = "float" },
+                                            y = { .name = "y", .element = "float" };
 
-    launch_put_buffer(body, &row, "x");
-    row.is_read_only = 0;
+    launch_put_buffer(body, &row, &x);
+    row.flags = 0;
     row.fd = 1;
     for (size_t i = 0; i < w->run->rung_count; i++) {
         row.address = FIRST_ADDRESS + (i + 1) * (w->stride + PAGE);
         row.offset = i * w->stride;
-        launch_put_buffer(body, &row, "y");
+        launch_put_buffer(body, &row, &y);
     }
 }
 
@@ -193,7 +195,7 @@ static void put_launch(const struct work *w, size_t rung, int64_t sample, struct
 
     launch_put_pointer(body, FIRST_ADDRESS);
     launch_put_pointer(body, FIRST_ADDRESS + (rung + 1) * (w->stride + PAGE));
-    launch_put_value(body, &n, sizeof(n));
+    launch_put_value(body, &n, sizeof(n), sizeof(n));
     launch_end(body, begin);
 }
 
@@ -210,7 +212,7 @@ static int ask(struct work *w, enum child_kind kind, struct bytes module,
     struct child_message request = { .op = OP_RUN };
     int rc;
 
-    launch_put_module(&request.body, module);
+    launch_put_module(&request.body, module, 0);
     if (w->probe)
         fields_put(&request.body, TAG_PROBE, w->probe->cubin);
     put_buffers(w, &request.body);
@@ -265,25 +267,22 @@ static bool is_body_line(const struct lesson_lines *own, int line)
     return line > own->body && line < own->last;
 }
 
-static double body_lanes(const struct work *w, const struct rung_outcome *o, struct bytes done)
+static double body_lanes(const struct work *w, const struct rung_outcome *o,
+                         const struct ptx_facts *facts)
 {
     int64_t warps = 0, threads = 0;
     struct lesson_lines own;
-    struct bytes data;
 
     if (!lesson_lines_of(w->run->lesson, o->rung->kernel, &own))
         return 0;
-    for (size_t i = 0; fields_find(done, TAG_LINE, i, &data); i++) {
-        struct launch_line row;
+    for (size_t i = 0; i < facts->line_count; i++) {
+        const struct ptx_line_facts *line = &facts->lines[i];
 
-        if (data.size < sizeof(row))
-            continue;
-        memcpy(&row, data.data, sizeof(row));
         /* The last line of the body stores the result: all lanes are together again. */
-        if (!is_body_line(&own, row.line) || row.line >= own.last - 1)
+        if (!is_body_line(&own, line->line) || line->line >= own.last - 1)
             continue;
-        warps += row.warp_instructions;
-        threads += row.thread_instructions;
+        warps += line->warp_instructions;
+        threads += line->thread_instructions;
     }
     return warps ? (double)threads / ((double)warps * WARP) : 0;
 }
@@ -293,15 +292,13 @@ static void take_facts(const struct work *w, struct rung_outcome *o, struct byte
 {
     struct rung_counts *counts = is_debug ? &o->as_written : &o->opt;
     struct ptx_facts facts = { 0 };
-    struct bytes data;
 
-    if (!fields_find(done, TAG_FACTS, 0, &data) || data.size != sizeof(facts))
+    if (!launch_read_facts(done, w->call->arena, &facts))
         return;
-    memcpy(&facts, data.data, sizeof(facts));
     counts->lane_efficiency = facts.lane_efficiency;
     counts->branches = facts.branches;
     counts->divergent_branches = facts.divergent_branches;
-    counts->body_lane_efficiency = body_lanes(w, o, done);
+    counts->body_lane_efficiency = body_lanes(w, o, &facts);
     if (is_debug)
         return;
     o->model = facts.timing;

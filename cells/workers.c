@@ -206,40 +206,66 @@ static int report_end(enum child_kind kind, int status, struct err *err)
     return err_next(err, "run the cell again: a fresh process is started; variables are kept");
 }
 
+static void tell_to_stop(const struct child *c, uint32_t number)
+{
+    union sigval value = { .sival_int = (int)number };
+
+    sigqueue(c->pid, SIGUSR1, value);
+}
+
+/* Asks the watch, where there is one, whether to wait on. */
+static int ask_watch(const struct worker_watch *watch, const struct child *c, uint32_t number,
+                     struct err *err)
+{
+    if (!watch || !watch->tick)
+        return 0;
+    switch (watch->tick(watch->context, err)) {
+    case WATCH_STOP:
+        tell_to_stop(c, number);
+        return 0;
+    case WATCH_FAIL:
+        return -1;
+    default:
+        return 0;
+    }
+}
+
 /*
  * Waits until the child says something (1) or the cell is interrupted (-1). A child that works
  * for an interrupted cell is told so, and finishes, or dies, on its own.
  */
-static int wait_for_words(struct workers *w, struct child *c, uint32_t number, struct err *err)
+static int wait_for_words(struct workers *w, struct child *c, uint32_t number,
+                          const struct worker_watch *watch, struct err *err)
 {
     struct pollfd p[] = { { c->socket, POLLIN, 0 }, { w->stop_fd, POLLIN, 0 } };
-    union sigval value = { .sival_int = (int)number };
 
     for (;;) {
-        int n = poll(p, COUNT(p), -1);
+        int n = poll(p, COUNT(p), watch && watch->tick_ms > 0 ? watch->tick_ms : -1);
 
         if (n < 0 && errno != EINTR)
             return err_set(err, ERR_InternalError, "poll: %s", strerror(errno));
-        if (n < 0)
-            continue;
-        if (p[1].revents & POLLIN) {
-            sigqueue(c->pid, SIGUSR1, value);
-            c->stale = number;
-            return err_set(err, ERR_Interrupted, "interrupted while the %s process was working",
-                           child_kind_name((enum child_kind)(c - w->children)));
-        }
-        if (p[0].revents)
+        if (n > 0 && (p[1].revents & POLLIN)) {
+            err_set(err, ERR_Interrupted, "interrupted while the %s process was working",
+                    child_kind_name((enum child_kind)(c - w->children)));
+        } else if (n > 0 && p[0].revents) {
             return 1;
+        } else if (n < 0 || ask_watch(watch, c, number, err) == 0) {
+            continue;
+        }
+        tell_to_stop(c, number);
+        c->stale = number;
+        return -1;
     }
 }
 
 /* Reads the answer with a number. 1: it is in *answer; 0: the child is at its end; -1: err. */
 static int read_answer(struct workers *w, struct child *c, uint32_t number,
-                       struct child_message *answer, struct err *err)
+                       const struct worker_watch *watch, struct child_message *answer,
+                       struct err *err)
 {
     for (;;) {
         struct err ignored = { 0 };
-        int rc = wait_for_words(w, c, number, err);
+        int rc = wait_for_words(w, c, number, watch, err);
 
         if (rc < 0)
             return -1;
@@ -249,7 +275,15 @@ static int read_answer(struct workers *w, struct child *c, uint32_t number,
             return 0;
         if (answer->number == number && answer->op == OP_ANSWER)
             return 1;
+        if (answer->number == number && answer->op == OP_PART && watch && watch->part)
+            watch->part(watch->context, child_message_body(answer));
         child_message_done(answer);
+        /* A child that never stops talking must not keep the watch from its turn. */
+        if (ask_watch(watch, c, number, err) < 0) {
+            tell_to_stop(c, number);
+            c->stale = number;
+            return -1;
+        }
     }
 }
 
@@ -275,7 +309,7 @@ static int make_ready(struct workers *w, enum child_kind kind, struct err *err)
 
     workers_reap(w);
     if (c->pid && c->stale) {
-        rc = read_answer(w, c, c->stale, &dropped, err);
+        rc = read_answer(w, c, c->stale, NULL, &dropped, err);
         if (rc < 0)
             return -1;
         if (rc > 0)
@@ -289,7 +323,7 @@ static int make_ready(struct workers *w, enum child_kind kind, struct err *err)
 
 /* One request to a ready child. 0: answered; 1: it had ended before, ask again; -1: err. */
 static int ask_once(struct workers *w, enum child_kind kind, struct child_message *request,
-                    struct child_message *answer, struct err *err)
+                    const struct worker_watch *watch, struct child_message *answer, struct err *err)
 {
     struct child *c = &w->children[kind];
     struct err sending = { 0 };
@@ -301,7 +335,7 @@ static int ask_once(struct workers *w, enum child_kind kind, struct child_messag
     rc = child_send(c->socket, request, &sending);
     if (rc < 0 && sending.name == ERR_ResourceError) /* refused before a byte was written */
         return err_set(err, sending.name, "%s", sending.text);
-    rc = rc < 0 ? 0 : read_answer(w, c, request->number, answer, err);
+    rc = rc < 0 ? 0 : read_answer(w, c, request->number, watch, answer, err);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     status = collect(c);
@@ -310,26 +344,34 @@ static int ask_once(struct workers *w, enum child_kind kind, struct child_messag
     return report_end(kind, status, err);
 }
 
-int workers_ask(struct workers *w, enum child_kind kind, struct child_message *request,
-                struct child_message *answer, struct err *err)
+int workers_ask_watched(struct workers *w, enum child_kind kind, struct child_message *request,
+                        const struct worker_watch *watch, struct child_message *answer,
+                        struct err *err)
 {
     struct bytes error;
     int rc = 1;
 
     *answer = (struct child_message){ 0 };
     for (int i = 0; i < 3 && rc > 0; i++)
-        rc = ask_once(w, kind, request, answer, err);
+        rc = ask_once(w, kind, request, watch, answer, err);
     if (rc < 0)
         return -1;
     if (rc > 0)
         return err_set(err, ERR_InternalError, "the %s process ends as soon as it starts",
                        child_kind_name(kind));
-    if (fields_find(child_message_body(answer), TAG_ERROR, 0, &error)) {
-        fields_err(error, err);
-        child_message_done(answer);
-        return -1;
-    }
+    if (fields_find(child_message_body(answer), TAG_ERROR, 0, &error))
+        return fields_err(error, err);
     return 0;
+}
+
+int workers_ask(struct workers *w, enum child_kind kind, struct child_message *request,
+                struct child_message *answer, struct err *err)
+{
+    int rc = workers_ask_watched(w, kind, request, NULL, answer, err);
+
+    if (rc < 0)
+        child_message_done(answer);
+    return rc;
 }
 
 bool workers_gpu_present(struct workers *w)

@@ -35,6 +35,28 @@ void workers_reap(struct workers *workers);
 int workers_ask(struct workers *workers, enum child_kind kind, struct child_message *request,
                 struct child_message *answer, struct err *err) MUST_CHECK;
 
+/*
+ * The same for work that takes its time. part gets the fields of every message that the child
+ * sends before its answer. tick is called at least each tick_ms (0: never) while the child works:
+ * WATCH_STOP tells the child to stop and goes on waiting for what it then answers, WATCH_FAIL
+ * gives up with the error that was set. When the child answered with an error, *answer keeps its
+ * other fields: end it in any case.
+ */
+enum watch_answer {
+    WATCH_GO_ON,
+    WATCH_STOP,
+    WATCH_FAIL,
+};
+struct worker_watch {
+    void *context;
+    void (*part)(void *context, struct bytes body);
+    enum watch_answer (*tick)(void *context, struct err *err);
+    int tick_ms;
+};
+int workers_ask_watched(struct workers *workers, enum child_kind kind,
+                        struct child_message *request, const struct worker_watch *watch,
+                        struct child_message *answer, struct err *err) MUST_CHECK;
+
 /* True when a card seems to be here (a device node exists). Starts nothing, costs nothing. */
 bool workers_gpu_present(struct workers *workers);
 

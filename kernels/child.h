@@ -31,7 +31,7 @@ enum child_kind {
 
 enum {
     CHILD_SOCKET = 3,           /* descriptor of the socket in a child */
-    CHILD_MAX_FDS = 4,          /* descriptors that travel with a message */
+    CHILD_MAX_FDS = 250,        /* descriptors of a message; Linux sends at most 253 (SCM_MAX_FD) */
     CHILD_MAX_BODY = 256 << 20, /* bytes of a message's body */
     CHILD_IDLE_S = 300,         /* a child without a request for so long ends */
     CHILD_GRACE_S = 5,          /* told to stop, it answers within so long or ends */
@@ -42,6 +42,7 @@ enum child_op {
     OP_RUN,         /* model, gpu: launches over buffers */
     OP_DEVICES,     /* gpu: the cards and their attributes */
     OP_ANSWER,      /* child to front */
+    OP_PART,        /* child to front, before the answer: what a running launch says */
 };
 
 /* Tags of every message's fields; which belong to which is said where they are used. */
@@ -109,6 +110,12 @@ typedef int child_serve_fn(const struct child_message *request, struct child_mes
 
 /* In a child: true once the front wants the current request to stop. Poll each millisecond. */
 extern atomic_bool child_stop;
+
+/*
+ * In a child: sends fields to the front before the answer of the current request, as OP_PART.
+ * False when the front is gone. From one thread at a time.
+ */
+bool child_say(const struct buf *body);
 
 /* Set by a serve function whose process is of no further use (a broken CUDA context). */
 extern bool child_must_end;

@@ -59,6 +59,19 @@ static void end_request(void)
     atomic_store(&child_stop, false);
 }
 
+bool child_say(const struct buf *body)
+{
+    /* A view: the body stays the caller's. */
+    struct child_message part = { .op = OP_PART,
+                                  .number = atomic_load(&current_number),
+                                  .body = *body };
+    struct err err = { 0 };
+    bool is_sent = child_send(CHILD_SOCKET, &part, &err) == 0;
+
+    err_done(&err);
+    return is_sent;
+}
+
 static void set_up_process(void)
 {
     struct sigaction stop = { .sa_sigaction = on_stop, .sa_flags = SA_RESTART | SA_SIGINFO };

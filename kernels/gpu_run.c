@@ -65,7 +65,7 @@ static int upload(struct run *r, size_t i, struct err *err)
     if (check(r, r->cu->MemAlloc(&b->address, m->row.size), "cuMemAlloc", err) < 0 ||
         check(r, r->cu->MemcpyHtoD(b->address, m->data, m->row.size), "cuMemcpyHtoD", err) < 0)
         return -1;
-    if (m->row.is_read_only || r->request->options.repeat == 0)
+    if ((m->row.flags & LAUNCH_READ_ONLY) || r->request->options.repeat == 0)
         return 0;
     if (check(r, r->cu->MemAlloc(&b->pristine, m->row.size), "cuMemAlloc", err) < 0)
         return -1;
@@ -109,8 +109,8 @@ static int prepare(struct run *r, const unsigned char *uuid, struct err *err)
     if (!addresses || !r->buffers || !r->modules || !r->launches)
         return no_memory(err);
     for (size_t i = 0; i < q->module_count; i++)
-        if (check(r, r->cu->ModuleLoadData(&r->modules[i], q->modules[i].data), "cuModuleLoadData",
-                  err) < 0)
+        if (check(r, r->cu->ModuleLoadData(&r->modules[i], q->modules[i].image.data),
+                  "cuModuleLoadData", err) < 0)
             return -1;
     for (size_t i = 0; i < q->buffer_count; i++) {
         if (upload(r, i, err) < 0)
@@ -175,7 +175,7 @@ static int run_once(struct run *r, struct err *err)
     if (check(r, r->cu->CtxSynchronize(), "the kernel", err) < 0)
         return -1;
     for (size_t i = 0; i < q->buffer_count; i++)
-        if (!q->buffers[i].row.is_read_only &&
+        if (!(q->buffers[i].row.flags & LAUNCH_READ_ONLY) &&
             check(r,
                   r->cu->MemcpyDtoH(q->buffers[i].data, r->buffers[i].address,
                                     q->buffers[i].row.size),

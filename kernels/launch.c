@@ -1,8 +1,6 @@
 /*
  * Reading is one pass that counts and one that fills; nothing in the message is
- * used before its size was compared. A buffer is mapped MAP_PRIVATE: the kernel's
- * writes land in copies of the touched pages, which is what makes "as before"
- * free when a launch fails.
+ * used before its size was compared.
  */
 #include "kernels/launch.h"
 
@@ -10,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { MAX_BUFFERS = 4096, MAX_ARGUMENT = 4096 };
+enum { MAX_BUFFERS = 4096, MAX_ARGUMENT = 1 << 15 };
 
 static int damaged(struct err *err, const char *what)
 {
@@ -37,29 +35,56 @@ static bool copy_row(struct bytes data, void *row, size_t size)
     return true;
 }
 
+/* A text of a record in the arena; NULL when it is not there. */
+static const char *read_text(struct arena *arena, struct bytes record, unsigned tag)
+{
+    struct bytes data;
+
+    return fields_find(record, tag, 0, &data) ? arena_copy(arena, data.data, data.size) : NULL;
+}
+
+/* A value follows its alignment; a pointer is its own. */
+static int read_argument(const struct field_item *item, struct launch_argument *out,
+                         struct err *err)
+{
+    out->is_pointer = item->tag == TAG_POINTER;
+    out->value = item->data;
+    out->align = sizeof(uint64_t);
+    if (out->is_pointer)
+        return copy_row(item->data, &out->address, sizeof(out->address)) ? 0
+                                                                         : damaged(err, "pointer");
+    if (!copy_row(item->data, &out->align, sizeof(out->align)) ||
+        item->data.size == sizeof(out->align) || item->data.size > MAX_ARGUMENT ||
+        out->align == 0 || out->align > 256 || (out->align & (out->align - 1)) != 0)
+        return damaged(err, "argument");
+    out->value.data += sizeof(out->align);
+    out->value.size -= sizeof(out->align);
+    return 0;
+}
+
 static int read_arguments(struct arena *arena, struct bytes record, struct launch *out,
                           struct err *err)
 {
     struct field_reader reader = { record, false };
     size_t n = count_tag(record, TAG_ARGUMENT) + count_tag(record, TAG_POINTER);
     struct launch_argument *list = arena_array(arena, n, sizeof(*list));
+    const char **names = arena_array(arena, count_tag(record, TAG_PARAMETER), sizeof(*names));
     struct field_item item;
 
-    if (!list)
+    if (!list || !names)
         return err_set(err, ERR_ResourceError, "out of memory for the arguments of a launch");
     out->arguments = list;
+    out->parameters = names;
     while (fields_next(&reader, &item)) {
-        struct launch_argument *a = &list[out->argument_count];
-
+        if (item.tag == TAG_PARAMETER) {
+            names[out->parameter_count] = arena_copy(arena, item.data.data, item.data.size);
+            if (!names[out->parameter_count++])
+                return err_set(err, ERR_ResourceError, "out of memory for a launch");
+        }
         if (item.tag != TAG_ARGUMENT && item.tag != TAG_POINTER)
             continue;
-        a->is_pointer = item.tag == TAG_POINTER;
-        a->value = item.data;
-        if (a->is_pointer && !copy_row(item.data, &a->address, sizeof(a->address)))
-            return damaged(err, "pointer");
-        if (item.data.size == 0 || item.data.size > MAX_ARGUMENT)
-            return damaged(err, "argument");
-        out->argument_count++;
+        if (read_argument(&item, &list[out->argument_count++], err) < 0)
+            return -1;
     }
     return reader.is_bad ? damaged(err, "launch") : 0;
 }
@@ -74,36 +99,81 @@ static int read_launch(struct launch_request *r, struct bytes record, struct lau
         return damaged(err, "shape");
     if (!fields_find(record, TAG_SYMBOL, 0, &data))
         return damaged(err, "kernel name");
-    out->symbol = arena_copy(r->arena, data.data, data.size);
+    out->symbol = read_text(r->arena, record, TAG_SYMBOL);
+    out->display = read_text(r->arena, record, TAG_DISPLAY);
     if (!out->symbol)
         return err_set(err, ERR_ResourceError, "out of memory for a launch");
     return read_arguments(r->arena, record, out, err);
 }
 
-static int map_buffer(struct launch_request *r, const struct child_message *message,
-                      struct bytes data, struct launch_memory *out, struct err *err)
+/* A stretch of a file of so many bytes. */
+static bool is_inside(uint64_t offset, uint64_t size, off_t file_size)
 {
-    struct launch_buffer *row = &out->row;
+    return size > 0 && offset <= (uint64_t)file_size && size <= (uint64_t)file_size - offset;
+}
+
+static int check_row(const struct launch_buffer *row, const struct child_message *message,
+                     struct err *err)
+{
     struct stat file;
 
-    if (!copy_row(data, row, sizeof(*row)) || row->fd >= message->fd_count)
+    if (row->size == 0 || row->address % 256 != 0 || row->address + row->size < row->address)
         return damaged(err, "buffer");
+    if (row->flags & LAUNCH_IS_FREED)
+        return 0;
+    if (row->fd >= message->fd_count || fstat(message->fds[row->fd], &file) < 0 ||
+        !is_inside(row->offset, row->size, file.st_size) ||
+        (row->defined_offset && !is_inside(row->defined_offset, (row->size + 7) / 8, file.st_size)))
+        return damaged(err, "buffer");
+    return 0;
+}
+
+static int map_buffer(struct launch_request *r, const struct child_message *message,
+                      struct bytes record, struct launch_memory *out, struct err *err)
+{
+    struct launch_buffer *row = &out->row;
+    struct bytes data;
+
+    if (!fields_find(record, TAG_ROW, 0, &data) || !copy_row(data, row, sizeof(*row)))
+        return damaged(err, "buffer");
+    out->texts = (struct launch_buffer_texts){ .name = read_text(r->arena, record, TAG_NAME),
+                                               .element = read_text(r->arena, record, TAG_ELEMENT),
+                                               .origin = read_text(r->arena, record, TAG_ORIGIN),
+                                               .freed = read_text(r->arena, record, TAG_FREED) };
+    if (!out->texts.name)
+        out->texts.name = "buffer";
+    if (check_row(row, message, err) < 0)
+        return -1;
+    if (row->flags & LAUNCH_IS_FREED)
+        return 0;
     out->fd = message->fds[row->fd];
-    out->name = arena_copy(r->arena, data.data + sizeof(*row), data.size - sizeof(*row));
-    if (!out->name)
-        return err_set(err, ERR_ResourceError, "out of memory for a buffer's name");
-    if (fstat(out->fd, &file) < 0 || row->size == 0 || row->offset > (uint64_t)file.st_size ||
-        row->size > (uint64_t)file.st_size - row->offset || row->address % 256 != 0 ||
-        row->address + row->size < row->address)
-        return damaged(err, "buffer");
-    out->mapping =
-        mmap(NULL, row->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, out->fd, (off_t)row->offset);
-    if (out->mapping == MAP_FAILED) {
-        out->mapping = NULL;
-        return err_set(err, ERR_ResourceError, "buffer %s: %llu bytes cannot be mapped: %s",
-                       out->name, (unsigned long long)row->size, strerror(errno));
-    }
-    out->data = out->mapping;
+    out->data = launch_map(out->fd, row->offset, row->size, out->texts.name, err);
+    if (!out->data)
+        return -1;
+    if (!row->defined_offset)
+        return 0;
+    out->defined =
+        launch_map(out->fd, row->defined_offset, (row->size + 7) / 8, out->texts.name, err);
+    return out->defined ? 0 : -1;
+}
+
+static int map_status(struct launch_request *r, const struct child_message *message,
+                      struct bytes data, struct err *err)
+{
+    struct stat file;
+    int64_t number;
+    void *at;
+
+    if (!copy_row(data, &number, sizeof(number)) || number < 0 ||
+        (size_t)number >= message->fd_count || fstat(message->fds[number], &file) < 0 ||
+        file.st_size < (off_t)sizeof(struct launch_status))
+        return damaged(err, "status page");
+    at = mmap(NULL, sizeof(struct launch_status), PROT_READ | PROT_WRITE, MAP_SHARED,
+              message->fds[number], 0);
+    if (at == MAP_FAILED)
+        return err_set(err, ERR_ResourceError, "the status page of a launch cannot be mapped: %s",
+                       strerror(errno));
+    r->status = at;
     return 0;
 }
 
@@ -114,58 +184,87 @@ static int take_image(struct arena *arena, struct bytes data, struct bytes *out,
     return out->data ? 0 : err_set(err, ERR_ResourceError, "out of memory for a module");
 }
 
-/* Allocates the three lists for what the body holds. */
-static int make_room(struct launch_request *r, struct bytes body, struct bytes **modules,
-                     struct launch **launches, struct err *err)
+/* The lists of a request, filled while its fields are read. */
+struct lists {
+    struct launch_module *modules;
+    struct launch *launches;
+    size_t modules_read;
+};
+
+static int make_room(struct launch_request *r, struct bytes body, struct lists *lists,
+                     struct err *err)
 {
     size_t buffers = count_tag(body, TAG_BUFFER);
 
     if (buffers > MAX_BUFFERS)
         return err_set(err, ERR_ResourceError, "%zu buffers in a launch: at most %d", buffers,
                        MAX_BUFFERS);
-    *modules = arena_array(r->arena, count_tag(body, TAG_MODULE), sizeof(**modules));
-    *launches = arena_array(r->arena, count_tag(body, TAG_LAUNCH), sizeof(**launches));
-    r->buffers = arena_array(r->arena, buffers, sizeof(*r->buffers));
-    if (!*modules || !*launches || !r->buffers)
-        return err_set(err, ERR_ResourceError, "out of memory for a launch");
-    r->modules = *modules;
-    r->launches = *launches;
     r->module_count = count_tag(body, TAG_MODULE);
+    lists->modules = arena_array(r->arena, r->module_count, sizeof(*lists->modules));
+    lists->launches = arena_array(r->arena, count_tag(body, TAG_LAUNCH), sizeof(*lists->launches));
+    r->buffers = arena_array(r->arena, buffers, sizeof(*r->buffers));
+    if (!lists->modules || !lists->launches || !r->buffers)
+        return err_set(err, ERR_ResourceError, "out of memory for a launch");
+    r->modules = lists->modules;
+    r->launches = lists->launches;
     return 0;
+}
+
+static int read_device(struct launch_request *r, struct bytes data, struct err *err)
+{
+    if (!copy_row(data, &r->device, sizeof(r->device)))
+        return damaged(err, "device");
+    r->device.name = "device";
+    r->has_device = true;
+    return 0;
+}
+
+static int read_field(struct launch_request *r, const struct child_message *message,
+                      const struct field_item *item, struct lists *lists, struct err *err)
+{
+    switch (item->tag) {
+    case TAG_PROBE:
+        return take_image(r->arena, item->data, &r->probe, err);
+    case TAG_MODULE:
+        return take_image(r->arena, item->data, &lists->modules[lists->modules_read++].image, err);
+    case TAG_MODULE_ID:
+        if (lists->modules_read == 0 ||
+            !copy_row(item->data, &lists->modules[lists->modules_read - 1].id, sizeof(uint64_t)))
+            return damaged(err, "module number");
+        return 0;
+    case TAG_BUFFER:
+        return map_buffer(r, message, item->data, &r->buffers[r->buffer_count++], err);
+    case TAG_LAUNCH:
+        return read_launch(r, item->data, &lists->launches[r->launch_count++], err);
+    case TAG_OPTIONS:
+        return copy_row(item->data, &r->options, sizeof(r->options))
+                   ? 0
+                   : damaged(err, "list of options");
+    case TAG_MODEL_DEVICE:
+        return read_device(r, item->data, err);
+    case TAG_STATUS:
+        return map_status(r, message, item->data, err);
+    default:
+        return 0;
+    }
 }
 
 static int read_all(struct launch_request *r, const struct child_message *message, struct err *err)
 {
-    struct field_reader reader = { child_message_body(message), false };
-    struct bytes *modules = NULL;
-    struct launch *launches = NULL;
+    struct bytes body = child_message_body(message);
+    struct field_reader reader = { body, false };
+    struct lists lists = { 0 };
     struct field_item item;
-    size_t module = 0;
-    int rc;
+    const char *name;
 
-    if (make_room(r, reader.left, &modules, &launches, err) < 0)
+    if (make_room(r, body, &lists, err) < 0)
         return -1;
-    while (fields_next(&reader, &item)) {
-        rc = 0;
-        if (item.tag == TAG_PROBE)
-            rc = take_image(r->arena, item.data, &r->probe, err);
-        else if (item.tag == TAG_MODULE)
-            rc = take_image(r->arena, item.data, &modules[module++], err);
-        else if (item.tag == TAG_BUFFER)
-            rc = map_buffer(r, message, item.data, &r->buffers[r->buffer_count++], err);
-        else if (item.tag == TAG_LAUNCH)
-            rc = read_launch(r, item.data, &launches[r->launch_count++], err);
-        else if (item.tag == TAG_OPTIONS && !copy_row(item.data, &r->options, sizeof(r->options)))
-            rc = damaged(err, "list of options");
-        else if (item.tag == TAG_MODEL_DEVICE) {
-            if (!copy_row(item.data, &r->device, sizeof(r->device)))
-                return damaged(err, "device");
-            r->device.name = "device";
-            r->has_device = true;
-        }
-        if (rc < 0)
+    while (fields_next(&reader, &item))
+        if (read_field(r, message, &item, &lists, err) < 0)
             return -1;
-    }
+    name = read_text(r->arena, body, TAG_DEVICE_NAME);
+    if (name)
+        r->device.name = name;
     return reader.is_bad ? damaged(err, "end") : 0;
 }
 
@@ -188,26 +287,29 @@ int launch_request_write_back(const struct launch_request *request, struct err *
 {
     for (size_t i = 0; i < request->buffer_count; i++) {
         const struct launch_memory *b = &request->buffers[i];
-        void *shared;
+        const struct launch_buffer *row = &b->row;
 
-        if (b->row.is_read_only)
+        if ((row->flags & LAUNCH_READ_ONLY) || !b->data)
             continue;
-        shared = mmap(NULL, b->row.size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd,
-                      (off_t)b->row.offset);
-        if (shared == MAP_FAILED)
-            return err_set(err, ERR_ResourceError, "buffer %s cannot be written back: %s", b->name,
-                           strerror(errno));
-        memcpy(shared, b->data, b->row.size);
-        munmap(shared, b->row.size);
+        if (launch_map_write_back(b->fd, row->offset, row->size, b->data, b->texts.name, err) < 0)
+            return -1;
+        if (b->defined && launch_map_write_back(b->fd, row->defined_offset, (row->size + 7) / 8,
+                                                b->defined, b->texts.name, err) < 0)
+            return -1;
     }
     return 0;
 }
 
 void launch_request_done(struct launch_request *request)
 {
-    for (size_t i = 0; i < request->buffer_count; i++)
-        if (request->buffers[i].mapping)
-            munmap(request->buffers[i].mapping, request->buffers[i].row.size);
+    for (size_t i = 0; i < request->buffer_count; i++) {
+        struct launch_memory *b = &request->buffers[i];
+
+        launch_unmap(b->data, b->row.offset, b->row.size);
+        launch_unmap(b->defined, b->row.defined_offset, (b->row.size + 7) / 8);
+    }
+    if (request->status)
+        munmap(request->status, sizeof(*request->status));
     arena_free(&request->arena);
     *request = (struct launch_request){ 0 };
 }
@@ -217,7 +319,8 @@ int launch_buffer_at(const struct launch_request *request, uint64_t address)
     for (size_t i = 0; i < request->buffer_count; i++) {
         const struct launch_buffer *row = &request->buffers[i].row;
 
-        if (address >= row->address && address - row->address <= row->size)
+        if (!(row->flags & LAUNCH_IS_SYMBOL) && address >= row->address &&
+            address - row->address <= row->size)
             return (int)i;
     }
     return -1;
@@ -239,7 +342,7 @@ void *launch_parameters(const struct launch_request *request, const struct launc
     char *blob;
 
     for (size_t i = 0; i < launch->argument_count; i++)
-        capacity += launch->arguments[i].value.size + 16;
+        capacity += launch->arguments[i].value.size + launch->arguments[i].align;
     blob = arena_alloc(request->arena, capacity);
     if (!blob) {
         err_set(err, ERR_ResourceError, "out of memory for the arguments of %s", launch->symbol);
@@ -248,11 +351,8 @@ void *launch_parameters(const struct launch_request *request, const struct launc
     for (size_t i = 0; i < launch->argument_count; i++) {
         const struct launch_argument *a = &launch->arguments[i];
         uint64_t address;
-        size_t align = 1;
 
-        while (align < a->value.size && align < 16)
-            align *= 2;
-        at = (size_t)round_up((int64_t)at, (int64_t)align);
+        at = (size_t)round_up((int64_t)at, (int64_t)a->align);
         if (a->is_pointer) {
             address = real_address(request, a->address, addresses);
             memcpy(blob + at, &address, sizeof(address));
@@ -265,17 +365,22 @@ void *launch_parameters(const struct launch_request *request, const struct launc
     return blob;
 }
 
-void launch_put_module(struct buf *body, struct bytes image)
+void launch_put_module(struct buf *body, struct bytes image, uint64_t id)
 {
     fields_put(body, TAG_MODULE, image);
+    fields_put_int(body, TAG_MODULE_ID, (int64_t)id);
 }
 
-void launch_put_buffer(struct buf *body, const struct launch_buffer *row, const char *name)
+void launch_put_buffer(struct buf *body, const struct launch_buffer *row,
+                       const struct launch_buffer_texts *texts)
 {
     size_t begin = fields_begin(body, TAG_BUFFER);
 
-    buf_put(body, (const char *)row, sizeof(*row));
-    buf_puts(body, name);
+    fields_put(body, TAG_ROW, (struct bytes){ (const char *)row, sizeof(*row) });
+    fields_put_text(body, TAG_NAME, texts->name);
+    fields_put_text(body, TAG_ELEMENT, texts->element);
+    fields_put_text(body, TAG_ORIGIN, texts->origin);
+    fields_put_text(body, TAG_FREED, texts->freed);
     fields_end(body, begin);
 }
 
@@ -290,6 +395,7 @@ void launch_put_device(struct buf *body, const struct device *device)
 
     copy.name = NULL;
     fields_put(body, TAG_MODEL_DEVICE, (struct bytes){ (const char *)&copy, sizeof(copy) });
+    fields_put_text(body, TAG_DEVICE_NAME, device->name);
 }
 
 size_t launch_begin(struct buf *body, const struct launch_config *shape, const char *symbol)
@@ -306,9 +412,14 @@ void launch_put_pointer(struct buf *body, uint64_t address)
     fields_put_int(body, TAG_POINTER, (int64_t)address);
 }
 
-void launch_put_value(struct buf *body, const void *value, size_t size)
+void launch_put_value(struct buf *body, const void *value, size_t size, size_t align)
 {
-    fields_put(body, TAG_ARGUMENT, (struct bytes){ value, size });
+    size_t begin = fields_begin(body, TAG_ARGUMENT);
+    uint32_t word = (uint32_t)align;
+
+    buf_put(body, (const char *)&word, sizeof(word));
+    buf_put(body, value, size);
+    fields_end(body, begin);
 }
 
 void launch_end(struct buf *body, size_t begin)

@@ -1,15 +1,26 @@
 /*
  * The interpreter is pure: this file gives it what only a process has, namely
- * memory with a limit, host threads, and the signal that says stop.
+ * memory with a limit, host threads, the signal that says stop, and a way to say
+ * what a kernel prints while it runs.
+ *
+ * Decoded modules are kept: a kernel that is launched again starts at once.
  */
 #include "kernels/model_worker.h"
 
 #include "kernels/launch.h"
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_HOST_THREADS = 64 };
+enum {
+    MAX_HOST_THREADS = 64,
+    KEPT_MODULES = 16,
+    PRINT_LIMIT =
+        1 << 20, /* bytes of a launch, as the device's own buffer (cudaLimitPrintfFifoSize) */
+    PRINT_BATCH = 1 << 14, /* bytes that are sent at once */
+    PRINT_MS = 50,         /* text waits at most about this long */
+};
 
 /* Half of the machine's memory is enough for any lesson and leaves room for the front end. */
 static void limit_memory(void)
@@ -34,68 +45,241 @@ static int host_threads(void)
     return n < 1 ? 1 : n > MAX_HOST_THREADS ? MAX_HOST_THREADS : (int)n;
 }
 
-static int load_modules(const struct launch_request *request, struct ptx_module **modules,
-                        struct err *err)
+/* ---- modules ---- */
+
+struct kept_module {
+    uint64_t id;
+    uint64_t last_use;
+    struct ptx_module *module;
+};
+
+static struct kept_module kept[KEPT_MODULES];
+static uint64_t uses;
+
+/* The module of an id that is kept, or else the slot that was used longest ago. */
+static struct kept_module *find_slot(uint64_t id)
 {
-    for (size_t i = 0; i < request->module_count; i++)
-        if (ptx_module_load(request->modules[i], &modules[i], err) < 0)
+    struct kept_module *oldest = &kept[0];
+
+    for (size_t i = 0; i < KEPT_MODULES; i++) {
+        if (kept[i].module && kept[i].id == id)
+            return &kept[i];
+        if (kept[i].last_use < oldest->last_use)
+            oldest = &kept[i];
+    }
+    return oldest;
+}
+
+/*
+ * A module without an id is not kept, nor are those of a request that has more than there are
+ * slots: *is_own says that the caller ends it.
+ */
+static int load_module(const struct launch_module *m, bool is_keeping, struct ptx_module **out,
+                       bool *is_own, struct err *err)
+{
+    struct kept_module *slot = find_slot(m->id);
+
+    *is_own = m->id == 0 || !is_keeping;
+    if (*is_own)
+        return ptx_module_load(m->image, out, err);
+    slot->last_use = ++uses;
+    if (!slot->module || slot->id != m->id) {
+        ptx_module_free(&slot->module);
+        if (ptx_module_load(m->image, &slot->module, err) < 0)
             return -1;
+        slot->id = m->id;
+    }
+    *out = slot->module;
     return 0;
 }
 
-static void describe_buffers(const struct launch_request *request, struct ptx_buffer *out)
+/* ---- what a kernel prints ---- */
+
+struct printer {
+    struct buf text;
+    int64_t bytes; /* of the whole launch */
+    int64_t last_ms;
+    bool is_cut;
+};
+
+static int64_t now_ms(void)
 {
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void flush(struct printer *p)
+{
+    struct buf body = { 0 };
+
+    if (p->text.size == 0)
+        return;
+    fields_put(&body, TAG_PRINT, (struct bytes){ buf_text(&p->text), p->text.size });
+    if (!body.is_failed)
+        child_say(&body);
+    buf_done(&body);
+    buf_cut(&p->text, 0);
+    p->last_ms = now_ms();
+}
+
+static void print(void *context, const char *text, size_t size)
+{
+    struct printer *p = context;
+
+    if (p->is_cut)
+        return;
+    if (p->bytes + (int64_t)size > PRINT_LIMIT) {
+        p->is_cut = true;
+        buf_printf(&p->text, "\n... the kernel prints more than %d bytes: the rest is left out\n",
+                   PRINT_LIMIT);
+        return;
+    }
+    p->bytes += (int64_t)size;
+    buf_put(&p->text, text, size);
+    if (p->text.size >= PRINT_BATCH || now_ms() - p->last_ms >= PRINT_MS)
+        flush(p);
+}
+
+/* ---- memory ---- */
+
+/* Freed ones too: the interpreter names the use of what is gone. Symbols are no buffers. */
+static size_t describe_buffers(const struct launch_request *request, struct ptx_buffer *out)
+{
+    size_t n = 0;
+
     for (size_t i = 0; i < request->buffer_count; i++) {
         const struct launch_memory *m = &request->buffers[i];
 
-        out[i] = (struct ptx_buffer){ .address = m->row.address,
-                                      .data = m->data,
-                                      .size = m->row.size,
-                                      .name = m->name,
-                                      .element_bytes = (int)m->row.element_bytes,
-                                      .is_read_only = m->row.is_read_only };
+        if (m->row.flags & (LAUNCH_IS_SYMBOL | LAUNCH_IS_FREED))
+            continue;
+        out[n++] = (struct ptx_buffer){ .address = m->row.address,
+                                        .data = m->data,
+                                        .size = m->row.size,
+                                        .name = m->texts.name,
+                                        .element_type = m->texts.element,
+                                        .element_bytes = (int)m->row.element_bytes,
+                                        .origin = m->texts.origin,
+                                        .is_read_only = m->row.flags & LAUNCH_READ_ONLY };
     }
+    return n;
 }
 
-static void put_lines(struct buf *body, const struct ptx_facts *facts)
+static const struct launch_memory *find_symbol(const struct launch_request *request,
+                                               const char *linked)
 {
-    for (size_t i = 0; i < facts->line_count; i++) {
-        const struct ptx_line_facts *l = &facts->lines[i];
-        struct launch_line row = { l->warp_instructions,
-                                   l->thread_instructions,
-                                   l->branches,
-                                   l->divergent_branches,
-                                   l->line,
-                                   0 };
-        size_t begin = fields_begin(body, TAG_LINE);
-
-        buf_put(body, (const char *)&row, sizeof(row));
-        buf_puts(body, l->file ? l->file : "");
-        fields_end(body, begin);
-    }
+    for (size_t i = 0; i < request->buffer_count; i++)
+        if ((request->buffers[i].row.flags & LAUNCH_IS_SYMBOL) &&
+            strcmp(request->buffers[i].texts.name, linked) == 0)
+            return &request->buffers[i];
+    return NULL;
 }
+
+/* The memory of every variable of a module: the session's where it has some, else its own. */
+static struct ptx_buffer *describe_variables(const struct launch_request *request,
+                                             const struct ptx_module *module, struct err *err)
+{
+    size_t count = ptx_variable_count(module);
+    struct ptx_buffer *out = arena_array(request->arena, count, sizeof(*out));
+
+    for (size_t i = 0; out && i < count; i++) {
+        const struct ptx_variable *v = ptx_variable_at(module, i);
+        const struct launch_memory *m = find_symbol(request, v->name);
+        bool is_session = m && m->row.size >= v->size;
+        void *data = is_session ? m->data : arena_alloc(request->arena, v->size + 1);
+
+        if (!data) {
+            err_set(err, ERR_ResourceError, "no memory for variable %s of %zu bytes", v->name,
+                    v->size);
+            return NULL;
+        }
+        if (v->size && (!is_session || (m->row.flags & LAUNCH_IS_FRESH)))
+            memcpy(data, v->initial, v->size);
+        out[i] = (struct ptx_buffer){ .address = v->address,
+                                      .data = data,
+                                      .size = v->size,
+                                      .name = v->name,
+                                      .is_read_only = v->is_constant };
+    }
+    if (!out)
+        err_set(err, ERR_ResourceError, "out of memory for the variables of a launch");
+    return out;
+}
+
+/* ---- a launch ---- */
+
+struct job {
+    const struct launch_request *request;
+    const struct ptx_buffer *buffers;
+    size_t buffer_count;
+    struct printer printer;
+    struct buf *answer;
+};
 
 static void put_done(struct buf *body, const struct ptx_facts *facts)
 {
     size_t begin = fields_begin(body, TAG_DONE);
-    struct ptx_facts plain = *facts;
 
-    plain.lines = NULL;
-    plain.line_count = 0;
-    fields_put(body, TAG_FACTS, (struct bytes){ (const char *)&plain, sizeof(plain) });
-    put_lines(body, facts);
+    launch_put_facts(body, facts);
     fields_end(body, begin);
 }
 
-static int run_launch(const struct launch_request *request, const struct launch *launch,
-                      const struct ptx_module *module, const struct ptx_buffer *buffers,
-                      struct buf *answer, struct err *err)
+static void fill_launch(struct job *job, const struct launch *launch, struct ptx_launch *l)
 {
+    const struct launch_request *request = job->request;
+    const struct launch_config *shape = &launch->shape;
+
+    l->grid = shape->grid;
+    l->block = shape->block;
+    l->dynamic_shared_bytes = shape->dynamic_shared_bytes;
+    l->buffers = job->buffers;
+    l->buffer_count = job->buffer_count;
+    l->device = &request->device;
+    l->registers = shape->registers;
+    l->host_threads = host_threads();
+    l->sample_blocks = shape->sample_blocks;
+    l->max_thread_instructions = request->options.max_thread_instructions;
+    l->groups = shape->is_stack ? PTX_GROUPS_STACK : PTX_GROUPS_ITS;
+    l->checks = shape->checks == LAUNCH_NO_CHECKS ? 0
+                : shape->checks                   ? shape->checks
+                                                  : PTX_CHECK_DEFAULT;
+    l->is_timed = request->options.is_timed != 0;
+    l->memory_limit = (size_t)request->options.memory_limit;
+    l->print = print;
+    l->print_context = &job->printer;
+    l->stop = &child_stop;
+    l->progress = request->status ? &request->status->blocks_done : NULL;
+}
+
+/* A stop that the front asked for because the time was up is no interrupt. */
+static void name_timeout(const struct launch_request *request, const struct ptx_fault *fault,
+                         const char *kernel, struct err *err)
+{
+    if (err->name != ERR_Interrupted || !request->status ||
+        atomic_load(&request->status->stop_reason) != LAUNCH_STOP_TIMEOUT)
+        return;
+    err_done(err);
+    err_set(err, ERR_Timeout, "%s did not end in time", kernel);
+    if (fault->file && fault->line > 0) {
+        size_t n = strlen(fault->file);
+
+        memcpy(err->place, fault->file, n < sizeof(err->place) ? n + 1 : 0);
+        err_at(err, fault->line, fault->column, 1);
+    }
+}
+
+static int run_launch(struct job *job, const struct launch *launch, const struct ptx_module *module,
+                      struct err *err)
+{
+    const struct launch_request *request = job->request;
     const struct ptx_kernel *kernel = ptx_kernel_find(module, launch->symbol);
+    const char *name = launch->display ? launch->display : launch->symbol;
     struct ptx_facts facts = { 0 };
     struct ptx_fault fault = { 0 };
     struct ptx_launch l = { .kernel = kernel };
     size_t size;
+    int rc;
 
     if (!kernel)
         return err_set(err, ERR_NameError, "%s: the module has no such kernel", launch->symbol);
@@ -103,31 +287,29 @@ static int run_launch(const struct launch_request *request, const struct launch 
     if (!l.parameters)
         return -1;
     if (size != (size_t)kernel->parameter_bytes)
-        return err_set(err, ERR_LaunchError, "%s takes %d bytes of arguments, not %zu",
-                       launch->symbol, kernel->parameter_bytes, size);
-    l.grid = launch->shape.grid;
-    l.block = launch->shape.block;
-    l.dynamic_shared_bytes = launch->shape.dynamic_shared_bytes;
-    l.buffers = buffers;
-    l.buffer_count = request->buffer_count;
-    l.device = &request->device;
-    l.registers = launch->shape.registers;
-    l.host_threads = host_threads();
-    l.sample_blocks = launch->shape.sample_blocks;
-    l.max_thread_instructions = request->options.max_thread_instructions;
-    l.checks = PTX_CHECK_DEFAULT;
-    l.is_timed = request->options.is_timed != 0;
-    l.memory_limit = (size_t)request->options.memory_limit;
-    l.stop = &child_stop;
-    if (ptx_run(module, &l, request->arena, &facts, &fault, err) < 0)
+        return err_set(err, ERR_LaunchError, "%s takes %d bytes of arguments, not %zu", name,
+                       kernel->parameter_bytes, size);
+    l.variables = describe_variables(request, module, err);
+    if (!l.variables)
         return -1;
-    put_done(answer, &facts);
+    fill_launch(job, launch, &l);
+    rc = ptx_run(module, &l, request->arena, &facts, &fault, err);
+    flush(&job->printer);
+    if (rc < 0) {
+        name_timeout(request, &fault, name, err);
+        if (fault.name != ERR_none)
+            launch_put_fault(job->answer, &fault);
+        return -1;
+    }
+    put_done(job->answer, &facts);
+    if (request->status)
+        atomic_fetch_add(&request->status->launches_done, 1);
     return 0;
 }
 
-static int run_launches(const struct launch_request *request, struct ptx_module **modules,
-                        struct buf *answer, struct err *err)
+static int run_launches(struct job *job, struct ptx_module **modules, struct err *err)
 {
+    const struct launch_request *request = job->request;
     struct ptx_buffer *buffers =
         arena_array(request->arena, request->buffer_count, sizeof(*buffers));
 
@@ -135,37 +317,51 @@ static int run_launches(const struct launch_request *request, struct ptx_module 
         return err_set(err, ERR_ResourceError, "out of memory for the buffers of a launch");
     if (!request->has_device)
         return err_set(err, ERR_InternalError, "a launch request without a device");
-    describe_buffers(request, buffers);
-    if (load_modules(request, modules, err) < 0)
-        return -1;
+    job->buffers = buffers;
+    job->buffer_count = describe_buffers(request, buffers);
     for (size_t i = 0; i < request->launch_count; i++) {
         const struct launch *l = &request->launches[i];
 
-        if (run_launch(request, l, modules[l->shape.module], buffers, answer, err) < 0)
+        if (run_launch(job, l, modules[l->shape.module], err) < 0)
             return -1;
     }
     return request->options.is_writing ? launch_request_write_back(request, err) : 0;
+}
+
+static int run_request(const struct launch_request *request, struct buf *answer, struct err *err)
+{
+    struct ptx_module **modules =
+        arena_array(request->arena, request->module_count, sizeof(*modules));
+    bool *is_own = arena_array(request->arena, request->module_count, sizeof(*is_own));
+    struct job job = { .request = request, .answer = answer };
+    int rc = 0;
+
+    if (!modules || !is_own)
+        return err_set(err, ERR_ResourceError, "out of memory for the modules of a launch");
+    for (size_t i = 0; rc == 0 && i < request->module_count; i++)
+        rc = load_module(&request->modules[i], request->module_count <= KEPT_MODULES, &modules[i],
+                         &is_own[i], err);
+    if (rc == 0)
+        rc = run_launches(&job, modules, err);
+    buf_done(&job.printer.text);
+    for (size_t i = 0; i < request->module_count; i++)
+        if (is_own[i])
+            ptx_module_free(&modules[i]);
+    return rc;
 }
 
 int model_worker_serve(const struct child_message *message, struct child_message *answer,
                        struct err *err)
 {
     struct launch_request request;
-    struct ptx_module **modules;
-    int rc = -1;
+    int rc;
 
     if (message->op != OP_RUN)
         return err_set(err, ERR_InternalError, "the model worker has no request %u", message->op);
     limit_memory();
     if (launch_request_read(message, &request, err) < 0)
         return -1;
-    modules = arena_array(request.arena, request.module_count, sizeof(*modules));
-    if (modules)
-        rc = run_launches(&request, modules, &answer->body, err);
-    else
-        err_set(err, ERR_ResourceError, "out of memory for the modules of a launch");
-    for (size_t i = 0; modules && i < request.module_count; i++)
-        ptx_module_free(&modules[i]);
+    rc = run_request(&request, &answer->body, err);
     launch_request_done(&request);
     return rc;
 }

@@ -188,14 +188,15 @@ static void put_request(struct child_message *m, uint64_t size, uint32_t fd)
     struct launch_buffer row = { .address = 0x100000, .size = size, .fd = fd, .element_bytes = 4 };
     struct launch_config config = { .grid = { 1, 1, 1 }, .block = { 32, 1, 1 } };
     struct launch_options options = { .repeat = 3 };
+    struct launch_buffer_texts texts = { .name = "x" };
     int32_t n = 41;
     size_t begin;
 
-    launch_put_module(&m->body, bytes_of("code"));
-    launch_put_buffer(&m->body, &row, "x");
+    launch_put_module(&m->body, bytes_of("code"), 7);
+    launch_put_buffer(&m->body, &row, &texts);
     launch_put_options(&m->body, &options);
     begin = launch_begin(&m->body, &config, "k");
-    launch_put_value(&m->body, &n, sizeof(n));
+    launch_put_value(&m->body, &n, sizeof(n), sizeof(n));
     launch_put_pointer(&m->body, 0x100010);
     launch_end(&m->body, begin);
 }
@@ -217,7 +218,8 @@ static void a_launch_request_comes_back_with_its_buffer_as_a_copy(void **state)
     put_request(&m, 64, 0);
     assert_int_equal(launch_request_read(&m, &r, &e), 0);
     assert_int_equal(r.module_count, 1);
-    assert_true(bytes_equal(r.modules[0], "code"));
+    assert_true(bytes_equal(r.modules[0].image, "code"));
+    assert_int_equal(r.modules[0].id, 7);
     assert_int_equal(r.options.repeat, 3);
     assert_int_equal(r.launch_count, 1);
     assert_string_equal(r.launches[0].symbol, "k");
