@@ -7,9 +7,8 @@
  */
 #include "cells/cuda.h"
 
-#include "cells/cuda_source.h"
+#include "cells/cuda_state.h"
 #include "cells/cuda_table.h"
-#include "cells/images.h"
 #include "cells/internal.h"
 
 #include <stdio.h>
@@ -18,20 +17,6 @@
 enum {
     MAX_SEGMENT = 1 << 20, /* bytes */
     MAX_ITEMS = 4096,
-    MAX_FAILED = 256,
-};
-
-/* A name whose newest definition did not compile. */
-struct failed_name {
-    char *name;
-    int cell;
-};
-
-struct cuda {
-    struct cuda_items items;
-    struct failed_name failed[MAX_FAILED];
-    size_t failed_count;
-    struct images images;
 };
 
 struct cuda *cuda_new(void)
@@ -75,11 +60,34 @@ void cuda_reset(struct cuda *cuda)
     forget_failed(cuda, NULL);
 }
 
+static void drop_oldest_source(struct cuda *cuda)
+{
+    cuda->source_bytes -= cuda->sources[0].size;
+    free(cuda->sources[0].text);
+    memmove(cuda->sources, cuda->sources + 1, --cuda->source_count * sizeof(*cuda->sources));
+}
+
+void cuda_keep_source(struct cuda *cuda, int cell, int first_line, struct bytes text)
+{
+    char *copy = malloc(text.size + 1);
+
+    if (!copy)
+        return;
+    memcpy(copy, text.data, text.size);
+    while (cuda->source_count > 0 && (cuda->source_count == CUDA_MAX_SOURCES ||
+                                      cuda->source_bytes + text.size > CUDA_SOURCES_LIMIT))
+        drop_oldest_source(cuda);
+    cuda->sources[cuda->source_count++] = (struct cell_source){ cell, first_line, copy, text.size };
+    cuda->source_bytes += text.size;
+}
+
 void cuda_free(struct cuda **cuda)
 {
     if (!*cuda)
         return;
     cuda_reset(*cuda);
+    while ((*cuda)->source_count > 0)
+        drop_oldest_source(*cuda);
     images_done(&(*cuda)->images);
     free(*cuda);
     *cuda = NULL;
@@ -148,7 +156,7 @@ static void remember_failed(struct cuda *cuda, const struct cuda_items *fresh, i
             char *name;
 
             forget_failed(cuda, fresh->list[i].names[k]);
-            name = cuda->failed_count < MAX_FAILED ? strdup(fresh->list[i].names[k]) : NULL;
+            name = cuda->failed_count < CUDA_MAX_FAILED ? strdup(fresh->list[i].names[k]) : NULL;
             if (name)
                 cuda->failed[cuda->failed_count++] = (struct failed_name){ name, cell };
         }
@@ -251,17 +259,16 @@ static bool has_code(const struct cuda_items *fresh)
     return false;
 }
 
-/* The text in which the last `fresh` items, or the one at `only`, are compiled. */
-static int compose(const struct cuda_items *items, size_t first_root, size_t root_count,
-                   struct buf *out, struct err *err)
+int cuda_compose_from(const struct cuda_items *items, size_t first, size_t count, struct buf *out,
+                      struct err *err)
 {
     bool *is_root = calloc(items->count + 1, sizeof(*is_root));
     int rc;
 
     if (!is_root)
         return err_set(err, ERR_ResourceError, "out of memory for a cell's source");
-    for (size_t i = 0; i < root_count; i++)
-        is_root[first_root + i] = true;
+    for (size_t i = 0; i < count; i++)
+        is_root[first + i] = true;
     rc = cuda_compose(items, is_root, out, err);
     free(is_root);
     return rc;
@@ -281,7 +288,7 @@ static int compile(struct session *session, const struct cuda_items *items, size
     char arch[24];
     int rc;
 
-    if (compose(items, first_root, root_count, &source, err) < 0) {
+    if (cuda_compose_from(items, first_root, root_count, &source, err) < 0) {
         buf_done(&source);
         return -1;
     }
@@ -346,6 +353,7 @@ int cuda_run_segment(struct session *session, struct bytes source, int first_lin
     arena = arena_new(0);
     if (!arena)
         return err_set(err, ERR_ResourceError, "out of memory for the cell's source");
+    cuda_keep_source(session_cuda(session), session_run_count(session), first_line, source);
     rc = cuda_split(arena, source, first_line, session_run_count(session), &fresh, err);
     if (rc == 0 && fresh.count > 0)
         rc = run_items(session, &fresh, source, first_line, sink, err);
@@ -359,54 +367,59 @@ int cuda_run_segment(struct session *session, struct bytes source, int first_lin
 
 /* ---- what others ask ---- */
 
-static const struct cuda_item *find_kernel(const struct cuda *cuda, const char *name)
+static bool defines(const struct cuda_item *item, const char *name)
 {
-    for (size_t i = cuda->items.count; i > 0; i--)
-        for (size_t k = 0; k < cuda->items.list[i - 1].name_count; k++)
-            if (strcmp(cuda->items.list[i - 1].names[k], name) == 0 &&
-                (cuda->items.list[i - 1].kind == ITEM_KERNEL ||
-                 cuda->items.list[i - 1].kind == ITEM_OTHER))
-                return &cuda->items.list[i - 1];
-    return NULL;
+    for (size_t k = 0; k < item->name_count; k++)
+        if (strcmp(item->names[k], name) == 0)
+            return true;
+    return false;
 }
 
-static int no_such_kernel(const struct cuda *cuda, const char *name, struct err *err)
+static void no_such_kernel(const struct cuda *cuda, const char *name, struct err *err)
 {
     struct nearest nearest = { .wanted = name };
 
-    for (size_t i = 0; i < cuda->failed_count; i++)
-        if (strcmp(cuda->failed[i].name, name) == 0)
-            return err_set(err, ERR_NameError, "%s: its definition in In[%d] did not compile", name,
-                           cuda->failed[i].cell);
     for (size_t i = 0; i < cuda->items.count; i++)
         if (cuda->items.list[i].kind == ITEM_KERNEL && cuda->items.list[i].name_count > 0)
             nearest_try(&nearest, cuda->items.list[i].names[0]);
-    if (nearest.best)
-        return err_set(err, ERR_NameError, "%.100s: no kernel has this name; %s is the nearest",
-                       name, nearest.best);
+    if (nearest.best) {
+        err_set(err, ERR_NameError, "%.100s: no kernel has this name; %s is the nearest", name,
+                nearest.best);
+        return;
+    }
     err_set(err, ERR_NameError, "%.100s: no kernel has this name", name);
-    return err_next(err, "define it in a cell of CUDA C: __global__ void %.60s(...) { ... }", name);
+    err_next(err, "define it in a cell of CUDA C: __global__ void %.60s(...) { ... }", name);
 }
 
-static bool is_failed(const struct cuda *cuda, const char *name)
+const struct cuda_item *cuda_find_kernel(const struct cuda *cuda, const char *name, struct err *err)
 {
     for (size_t i = 0; i < cuda->failed_count; i++)
-        if (strcmp(cuda->failed[i].name, name) == 0)
-            return true;
-    return false;
+        if (strcmp(cuda->failed[i].name, name) == 0) {
+            err_set(err, ERR_NameError, "%s: its definition in In[%d] did not compile", name,
+                    cuda->failed[i].cell);
+            return NULL;
+        }
+    for (size_t i = cuda->items.count; i > 0; i--) {
+        const struct cuda_item *item = &cuda->items.list[i - 1];
+
+        if ((item->kind == ITEM_KERNEL || item->kind == ITEM_OTHER) && defines(item, name))
+            return item;
+    }
+    no_such_kernel(cuda, name, err);
+    return NULL;
 }
 
 int cuda_kernel_resources(struct session *session, const char *name, const struct device *device,
                           struct cuda_kernel *out, struct err *err)
 {
     struct cuda *cuda = session_cuda(session);
-    const struct cuda_item *item = find_kernel(cuda, name);
+    const struct cuda_item *item = cuda_find_kernel(cuda, name, err);
     const struct cuda_kernel *kernel;
     const struct image *image;
     char arch[24];
 
-    if (!item || is_failed(cuda, name))
-        return no_such_kernel(cuda, name, err);
+    if (!item)
+        return -1;
     image_arch(device, arch, sizeof(arch));
     if (!arch[0]) {
         err_set(err, ERR_ValueError,

@@ -7,8 +7,10 @@
 #ifndef WB_CELLS_CUDA_H
 #define WB_CELLS_CUDA_H
 
+#include "cells/buffer.h"
 #include "cells/session.h"
 #include "cells/sink.h"
+#include "model/base/arena.h"
 #include "model/base/base.h"
 #include "model/base/err.h"
 #include "model/device.h"
@@ -53,6 +55,65 @@ struct cuda_kernel {
  */
 int cuda_kernel_resources(struct session *session, const char *name, const struct device *device,
                           struct cuda_kernel *out, struct err *err) MUST_CHECK;
+
+/* ---- what a launch needs ---- */
+
+/* One parameter of a kernel. What is said of the value is said of the pointee for a pointer. */
+struct cuda_parameter {
+    const char *type, *name; /* "const float *", "x": as written; name "" when it has none */
+    bool is_pointer;
+    const char *pointee; /* without const: "float", "void"; "" for no pointer */
+    size_t bytes, align; /* 0: not known (void, a type that is only declared) */
+    enum scalar_kind kind;
+    int lanes;
+};
+
+/* A __device__ or __constant__ variable of the session that a kernel's code refers to. */
+struct cuda_symbol {
+    const char *name, *linked; /* "F"; "_ZN1m1FE" */
+    bool is_constant;
+    size_t bytes;
+};
+
+struct cuda_image {
+    const char *kernel;           /* as asked for: "k<float,32>" */
+    const char *symbol;           /* as linked */
+    const char *signature;        /* one line: "__global__ void k(int n, float *x)" */
+    struct bytes ptx, cubin;      /* what was asked for; else empty */
+    struct cuda_kernel resources; /* for the device; registers 0 below compute capability 7.5 */
+    const struct cuda_parameter *parameters;
+    size_t parameter_count;
+    const struct cuda_symbol *symbols;
+    size_t symbol_count;
+    uint64_t id; /* of the content: equal ids are equal images */
+};
+
+enum cuda_need {
+    IMAGE_PTX = 1,       /* optimized, with source lines, for the interpreter */
+    IMAGE_PTX_DEBUG = 2, /* in its place: the code as written (-G) */
+    IMAGE_CUBIN = 4,     /* machine code for the device */
+};
+
+/*
+ * Everything that a launch of a kernel needs, compiled when it was not yet: kept by content, so
+ * that asking again costs no compilation.
+ *
+ * name   "saxpy", "ns::k", or a template with its arguments: "k<float,32>"
+ * needs  IMAGE_PTX or IMAGE_PTX_DEBUG, IMAGE_CUBIN, or both sorts
+ *
+ * Texts and lists of *out are in the arena; ptx and cubin are borrowed from the session until
+ * IMAGE_SLOTS further compilations. Fails with NameError (no such kernel, or its newest definition
+ * did not compile), CompileError, UsageError (a template without its arguments), or ValueError for
+ * IMAGE_CUBIN below compute capability 7.5.
+ */
+int cuda_kernel_image(struct session *session, const char *name, const struct device *device,
+                      int needs, struct arena *arena, struct cuda_image *out,
+                      struct err *err) MUST_CHECK;
+
+/* A line of In[cell] as it was run, without its newline; false when it is not known any more. */
+bool cuda_source_line(struct session *session, int cell, int line, struct bytes *out);
+
+/* ---- names ---- */
 
 enum cuda_name_kind {
     CUDA_KERNEL,

@@ -16,6 +16,9 @@ static void image_free(struct image *image)
     if (!image)
         return;
     free(image->source);
+    free(image->options);
+    free(image->expression);
+    free(image->lowered);
     free(image->log);
     free((void *)(uintptr_t)image->ptx.data);
     free((void *)(uintptr_t)image->cubin.data);
@@ -39,16 +42,24 @@ void image_arch(const struct device *device, char *out, size_t capacity)
         snprintf(out, capacity, "sm_%d", cc);
 }
 
-static struct image *find(const struct images *images, struct bytes source, const char *arch,
-                          bool is_debug)
+static const char *or_empty(const char *text)
 {
-    for (size_t i = 0; i < IMAGE_SLOTS; i++) {
-        struct image *image = images->slots[i];
+    return text ? text : "";
+}
 
-        if (image && image->is_debug == is_debug && strcmp(image->arch, arch) == 0 &&
-            bytes_equal(source, image->source))
-            return image;
-    }
+static bool is_answer_to(const struct image *image, const struct image_request *r)
+{
+    return image->is_debug == r->is_debug && strcmp(image->arch, r->arch) == 0 &&
+           strcmp(image->options, or_empty(r->options)) == 0 &&
+           strcmp(image->expression, or_empty(r->expression)) == 0 &&
+           bytes_equal(r->source, image->source);
+}
+
+static struct image *find(const struct images *images, const struct image_request *request)
+{
+    for (size_t i = 0; i < IMAGE_SLOTS; i++)
+        if (images->slots[i] && is_answer_to(images->slots[i], request))
+            return images->slots[i];
     return NULL;
 }
 
@@ -98,22 +109,25 @@ static bool read_kernels(struct bytes body, struct image *image)
 }
 
 /* The answer as an image; NULL when out of memory. */
-static struct image *make_image(struct bytes source, const char *arch, bool is_debug,
-                                struct bytes answer)
+static struct image *make_image(const struct image_request *request, struct bytes answer)
 {
     struct image *image = calloc(1, sizeof(*image));
-    struct bytes log = { NULL, 0 };
+    struct bytes log = { NULL, 0 }, lowered = { NULL, 0 };
     bool is_whole;
 
     if (!image)
         return NULL;
-    snprintf(image->arch, sizeof(image->arch), "%s", arch);
-    image->is_debug = is_debug;
-    image->source = strndup(source.data, source.size);
-    is_whole = image->source && copy_field(answer, TAG_LOG, &log) &&
+    snprintf(image->arch, sizeof(image->arch), "%s", request->arch);
+    image->is_debug = request->is_debug;
+    image->source = strndup(request->source.data, request->source.size);
+    image->options = strdup(or_empty(request->options));
+    image->expression = strdup(or_empty(request->expression));
+    is_whole = image->source && image->options && image->expression &&
+               copy_field(answer, TAG_LOG, &log) && copy_field(answer, TAG_LOWERED, &lowered) &&
                copy_field(answer, TAG_PTX, &image->ptx) &&
                copy_field(answer, TAG_CUBIN, &image->cubin) && read_kernels(answer, image);
     image->log = (char *)(uintptr_t)log.data;
+    image->lowered = (char *)(uintptr_t)lowered.data;
     if (!is_whole) {
         image_free(image);
         return NULL;
@@ -137,30 +151,59 @@ static void keep(struct images *images, struct image *image)
     images->slots[oldest] = image;
 }
 
-int image_get(struct images *images, struct workers *workers, struct bytes source, const char *arch,
-              bool is_debug, const struct image **out, struct err *err)
+/* Each line of the options is one. */
+static void put_options(struct buf *body, const char *options)
 {
-    struct child_message request = { .op = OP_COMPILE }, answer;
-    struct image *image = find(images, source, arch, is_debug);
+    for (const char *at = or_empty(options); *at;) {
+        size_t n = strcspn(at, "\n");
+
+        fields_put(body, TAG_OPTION, (struct bytes){ at, n });
+        at += n + (at[n] == '\n');
+    }
+}
+
+static int ask_compiler(struct workers *workers, const struct image_request *request,
+                        struct image **out, struct err *err)
+{
+    struct child_message message = { .op = OP_COMPILE }, answer;
     int rc;
 
+    fields_put(&message.body, TAG_SOURCE, request->source);
+    fields_put_text(&message.body, TAG_ARCH, request->arch);
+    fields_put_int(&message.body, TAG_IS_DEBUG, request->is_debug);
+    put_options(&message.body, request->options);
+    if (or_empty(request->expression)[0])
+        fields_put_text(&message.body, TAG_EXPRESSION, request->expression);
+    rc = workers_ask(workers, CHILD_COMPILER, &message, &answer, err);
+    child_message_done(&message);
+    if (rc < 0)
+        return -1;
+    *out = make_image(request, child_message_body(&answer));
+    child_message_done(&answer);
+    return *out ? 0 : err_set(err, ERR_ResourceError, "out of memory for compiled code");
+}
+
+int image_of(struct images *images, struct workers *workers, const struct image_request *request,
+             const struct image **out, struct err *err)
+{
+    struct image *image = find(images, request);
+
     if (!image) {
-        fields_put(&request.body, TAG_SOURCE, source);
-        fields_put_text(&request.body, TAG_ARCH, arch);
-        fields_put_int(&request.body, TAG_IS_DEBUG, is_debug);
-        rc = workers_ask(workers, CHILD_COMPILER, &request, &answer, err);
-        child_message_done(&request);
-        if (rc < 0)
+        if (ask_compiler(workers, request, &image, err) < 0)
             return -1;
-        image = make_image(source, arch, is_debug, child_message_body(&answer));
-        child_message_done(&answer);
-        if (!image)
-            return err_set(err, ERR_ResourceError, "out of memory for compiled code");
         keep(images, image);
     }
     image->last_use = ++images->uses;
     *out = image;
     return 0;
+}
+
+int image_get(struct images *images, struct workers *workers, struct bytes source, const char *arch,
+              bool is_debug, const struct image **out, struct err *err)
+{
+    struct image_request request = { .source = source, .arch = arch, .is_debug = is_debug };
+
+    return image_of(images, workers, &request, out, err);
 }
 
 const struct cuda_kernel *image_kernel(const struct image *image, const char *name)

@@ -15,6 +15,9 @@ struct image {
     char *source;
     char arch[24];
     bool is_debug;
+    char *options;    /* one a line */
+    char *expression; /* "k<float,32>", or "" */
+    char *lowered;    /* its linked name, or "" */
     char *log;
     struct bytes ptx, cubin; /* terminated; empty when the arch gives none */
     struct cuda_kernel *kernels;
@@ -27,11 +30,23 @@ struct images {
     uint64_t uses;
 };
 
+/* What is compiled, and how. Everything is borrowed; NULL or "" where nothing is wanted. */
+struct image_request {
+    struct bytes source;
+    const char *arch; /* "sm_89": cubin, PTX and kernels; "compute_80": PTX alone */
+    bool is_debug;
+    const char *options;    /* for NVRTC, one a line */
+    const char *expression; /* a kernel to instantiate: image->lowered becomes its linked name */
+};
+
 /*
- * The image of a source for an arch ("sm_89": cubin, PTX and kernels; "compute_80": PTX alone),
- * compiled when it is not there. *out is borrowed: valid until IMAGE_SLOTS further compilations.
- * Fails as the compiler does (kernels/compiler.h) and as workers_ask does.
+ * The image of a request, compiled when it is not there. *out is borrowed: valid until IMAGE_SLOTS
+ * further compilations. Fails as the compiler does (kernels/compiler.h) and as workers_ask does.
  */
+int image_of(struct images *images, struct workers *workers, const struct image_request *request,
+             const struct image **out, struct err *err) MUST_CHECK;
+
+/* The same without options. */
 int image_get(struct images *images, struct workers *workers, struct bytes source, const char *arch,
               bool is_debug, const struct image **out, struct err *err) MUST_CHECK;
 

@@ -53,6 +53,7 @@ enum child_tag {
     TAG_ARCH,   /* text: "sm_89", "compute_80" */
     TAG_OPTION, /* text, repeats: passed to NVRTC */
     TAG_IS_DEBUG,
+    TAG_EXPRESSION, /* text: a kernel to instantiate, "k<float,32>" */
     /* its answer */
     TAG_LOG,
     TAG_PTX,
@@ -65,6 +66,7 @@ enum child_tag {
     TAG_SPILL_STORE_BYTES,
     TAG_SPILL_LOAD_BYTES,
     TAG_VERSION,
+    TAG_LOWERED, /* text: the linked name of TAG_EXPRESSION */
     /* OP_RUN and OP_DEVICES: kernels/launch.h */
     TAG_FIRST_OF_LAUNCH = 64,
 };

@@ -34,7 +34,9 @@ enum { MAX_OPTIONS = 64, MAX_STATIC = 48 << 10 };
     X(GetCUBINSize, (nvrtc_program, size_t *))                                                     \
     X(GetCUBIN, (nvrtc_program, char *))                                                           \
     X(GetProgramLogSize, (nvrtc_program, size_t *))                                                \
-    X(GetProgramLog, (nvrtc_program, char *))
+    X(GetProgramLog, (nvrtc_program, char *))                                                      \
+    X(AddNameExpression, (nvrtc_program, const char *expression))                                  \
+    X(GetLoweredName, (nvrtc_program, const char *expression, const char **lowered))
 
 static struct nvrtc {
     bool is_open;
@@ -257,6 +259,7 @@ static int answer_program(struct arena *arena, nvrtc_program program, const char
 static int compile(struct arena *arena, nvrtc_program program, const char *source,
                    struct bytes body, struct child_message *answer, struct err *err)
 {
+    const char *expression = text_field(arena, body, TAG_EXPRESSION, 0), *lowered;
     struct options options = { .count = 0 };
     size_t size;
     char *log;
@@ -264,6 +267,9 @@ static int compile(struct arena *arena, nvrtc_program program, const char *sourc
 
     if (collect_options(arena, body, source, &options, err) < 0)
         return -1;
+    if (expression && nvrtc.AddNameExpression(program, expression) != NVRTC_OK)
+        return err_set(err, ERR_CompileError, "the compiler does not take the name %.200s",
+                       expression);
     code = nvrtc.CompileProgram(program, options.count, options.list);
     if (atomic_load(&child_stop))
         return err_set(err, ERR_Interrupted, "the compilation was interrupted");
@@ -279,6 +285,8 @@ static int compile(struct arena *arena, nvrtc_program program, const char *sourc
     if (code != NVRTC_OK)
         return err_set(err, ERR_InternalError, "NVRTC failed: %s (%d)",
                        nvrtc.GetErrorString ? nvrtc.GetErrorString(code) : "no text", code);
+    if (expression && nvrtc.GetLoweredName(program, expression, &lowered) == NVRTC_OK)
+        fields_put_text(&answer->body, TAG_LOWERED, lowered);
     return answer_program(arena, program, log, &answer->body, err);
 }
 
