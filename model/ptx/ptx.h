@@ -129,7 +129,12 @@ enum {
                         PTX_CHECK_LOCALS | PTX_CHECK_SHARED_RACES | PTX_CHECK_MASKS,
 };
 
-/* Called in block order with the text of one printf call; from one host thread at a time. */
+/*
+ * Called in block order with the text that a kernel printed, and its threads in the order in which
+ * they ran; from one host thread at a time. A launch prints at most PTX_PRINT_LIMIT bytes, as much
+ * as CUDA's own buffer holds; what is more is counted in a PTX_WARNING_PRINTF_LOST.
+ */
+enum { PTX_PRINT_LIMIT = 1 << 20 };
 typedef void ptx_print_fn(void *context, const char *text, size_t size);
 
 /* Start from { 0 } and fill what acts; zeros are the defaults named below. */
@@ -138,6 +143,15 @@ struct ptx_launch {
     struct ptx_dim grid, block;      /* at least 1 each; as CUDA limits them */
     int dynamic_shared_bytes;
     const void *parameters; /* kernel->parameter_bytes bytes */
+
+    /*
+     * As cudaLaunchCooperativeKernel: all blocks are resident at once, so that grid.sync() can wait
+     * for them; LaunchError when the device cannot hold so many.
+     */
+    bool is_cooperative;
+    size_t heap_bytes;  /* of device malloc, as cudaLimitMallocHeapSize; 0: 8 MiB */
+    size_t stack_bytes; /* of one thread, as cudaLimitStackSize; 0: what the kernel needs, 1 KiB at
+                           least */
 
     /* How the user knows them, for reports; NULL: as PTX names them. */
     const char *kernel_name; /* "saxpy" where the linked name is mangled */
