@@ -220,6 +220,12 @@ static void count_access(struct decoder *d)
     d->module->is_ordered |= (d->insn->flags & INSN_ORDERED) != 0;
 }
 
+/* lanes_memory.h has no bytes in registers of 64 bits. */
+static bool has_shape_form(const struct insn *in)
+{
+    return in->counter >= 0 && (!(in->option & ACCESS_WIDE_ROWS) || in->memory >= MEMORY_U32);
+}
+
 int decode_load(struct decoder *d)
 {
     struct insn *in = d->insn;
@@ -234,6 +240,8 @@ int decode_load(struct decoder *d)
     if (in->space == SPACE_PARAM && parameter)
         return use_area(d, parameter, address, exec_param_load);
     count_access(d);
+    if (has_shape_form(in))
+        in->full = d->table->load;
     return take_address(d, address);
 }
 
@@ -252,6 +260,8 @@ int decode_store(struct decoder *d)
     if (in->space == SPACE_PARAM)
         return use_area(d, parameter, address, exec_param_store);
     count_access(d);
+    if (has_shape_form(in))
+        in->full = d->table->store;
     return take_address(d, address);
 }
 

@@ -393,6 +393,7 @@ struct cta {
     const struct run *run;
     struct arena *arena;
     struct counts counts;
+    struct pattern *patterns; /* by counter: shapes of accesses (access.h) */
     uint8_t *shared;
     struct ptx_dim index;
     int64_t linear;
@@ -421,6 +422,7 @@ struct op_table {
     size_t count;
     const struct comparison *comparisons;
     size_t comparison_count;
+    exec_fn *load, *store; /* of an instruction with a counter (lanes_memory.h) */
 };
 struct comparison {
     const char *spelling; /* "lt.s32" */

@@ -198,4 +198,6 @@ static const struct comparison comparisons[] = {
 #include "model/ptx/ops.def"
 };
 
-const struct op_table OPS_TABLE = { ops, COUNT(ops), comparisons, COUNT(comparisons) };
+#include "model/ptx/lanes_memory.h"
+
+const struct op_table OPS_TABLE = { ops, COUNT(ops), comparisons, COUNT(comparisons), load_full, store_full };

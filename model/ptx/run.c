@@ -8,7 +8,7 @@
  * blocks (atomics on global memory, volatile accesses) run on one thread.
  */
 #include "model/memory.h"
-#include "model/ptx/internal.h"
+#include "model/ptx/access.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -268,8 +268,9 @@ static int make_worker_state(struct worker *w, struct trace **traces)
         arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.branch_splits);
     cta->counts.accesses =
         arena_array(cta->arena, (size_t)m->counter_count, sizeof *cta->counts.accesses);
-    if (!cta->shared || !cta->warps || !cta->counts.block_runs || !cta->counts.block_lanes ||
-        !cta->counts.branch_splits || !cta->counts.accesses)
+    cta->patterns = arena_array(cta->arena, (size_t)m->counter_count, sizeof *cta->patterns);
+    if (!cta->patterns || !cta->shared || !cta->warps || !cta->counts.block_runs ||
+        !cta->counts.block_lanes || !cta->counts.branch_splits || !cta->counts.accesses)
         return -1;
     for (int i = 0; i < run->warps_per_block; i++) {
         struct warp *warp = &cta->warps[i];

@@ -1,0 +1,428 @@
+/*
+ * Where the lanes of an access lie, and what they cost.
+ *
+ * An access is one step for all lanes wherever it can be: the allocation is found once for the
+ * lowest and the highest address, and alignment is checked on all addresses or'ed together. Only an
+ * access that spans allocations, or is wrong, is looked at lane by lane.
+ */
+#include "model/ptx/access.h"
+
+typedef uint32_t __attribute__((may_alias)) word32;
+typedef uint64_t __attribute__((may_alias)) word64;
+
+enum { MANY_MISSES = 8, LEARN_EVERY = 32 };
+
+const int ACCESS_KIND_BYTES[] = { 1, 1, 2, 2, 4, 4, 8 };
+
+int access_fault(struct warp *w, const struct insn *in, uint32_t lanes, uint64_t address, int bytes,
+                 const char *why)
+{
+    w->fault = (struct fault_site){ .name = ERR_MemoryFault,
+                                    .lanes = lanes,
+                                    .address = address,
+                                    .bytes = bytes,
+                                    .insn = in,
+                                    .why = why };
+    return EXEC_FAULT;
+}
+
+static void read_addresses(const struct warp *w, const struct insn *in, struct access *a)
+{
+    const word32 *narrow = (const word32 *)(w->rows + in->a);
+    const word64 *wide = (const word64 *)(w->rows + in->a);
+
+    if (in->option & ACCESS_ADDRESS_32)
+        for (int l = 0; l < WARP; l++)
+            a->address[l] = (uint32_t)(narrow[l] + (uint32_t)in->offset);
+    else
+        for (int l = 0; l < WARP; l++)
+            a->address[l] = wide[l] + (uint64_t)in->offset;
+}
+
+/* All lanes, and each as far from the one before. */
+static bool find_step(struct access *a)
+{
+    uint64_t step = a->address[1] - a->address[0], differs = 0;
+
+    for (uint64_t l = 0; l < WARP; l++)
+        differs |= a->address[l] ^ (a->address[0] + step * l);
+    a->step = step;
+    a->is_linear = !differs;
+    return a->is_linear;
+}
+
+static void find_range(struct access *a, uint32_t mask)
+{
+    if (mask == FULL_MASK && find_step(a)) {
+        bool is_falling = (int64_t)a->step < 0;
+
+        a->low = a->address[is_falling ? WARP - 1 : 0];
+        a->high = a->address[is_falling ? 0 : WARP - 1];
+        if (a->low <= a->high)
+            return;
+    }
+    a->is_linear = false;
+    a->low = UINT64_MAX;
+    a->high = 0;
+    if (mask == FULL_MASK) {
+        for (int l = 0; l < WARP; l++) {
+            a->low = a->address[l] < a->low ? a->address[l] : a->low;
+            a->high = a->address[l] > a->high ? a->address[l] : a->high;
+        }
+        return;
+    }
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t v = a->address[__builtin_ctz(m)];
+
+        a->low = v < a->low ? v : a->low;
+        a->high = v > a->high ? v : a->high;
+    }
+}
+
+/* The lanes that are not aligned, or 0. */
+static uint32_t misaligned(const struct access *a, uint32_t mask)
+{
+    uint64_t bits = 0, most = (uint64_t)(a->bytes - 1);
+    uint32_t lanes = 0;
+
+    if (a->is_linear)
+        bits = a->address[0] | a->step;
+    else
+        for (uint32_t m = mask; m; m &= m - 1)
+            bits |= a->address[__builtin_ctz(m)];
+    if (!(bits & most))
+        return 0;
+    for (uint32_t m = mask; m; m &= m - 1)
+        if (a->address[__builtin_ctz(m)] & most)
+            lanes |= m & -m;
+    return lanes;
+}
+
+/* Which window a generic address is in; anything outside the windows is global. */
+static enum space space_at(uint64_t address)
+{
+    if (address - SHARED_WINDOW < WINDOW_BYTES)
+        return SPACE_SHARED;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES)
+        return SPACE_LOCAL;
+    if (address - PARAM_WINDOW < WINDOW_BYTES)
+        return SPACE_PARAM;
+    return SPACE_GLOBAL;
+}
+
+static uint64_t window_of(enum space space)
+{
+    return space == SPACE_SHARED  ? SHARED_WINDOW
+           : space == SPACE_LOCAL ? LOCAL_WINDOW
+           : space == SPACE_PARAM ? PARAM_WINDOW
+                                  : 0;
+}
+
+/* Lanes whose address does not fit in [0, size). */
+static uint32_t lanes_outside(const struct access *a, uint32_t mask, uint64_t size)
+{
+    uint32_t lanes = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t v = a->address[__builtin_ctz(m)];
+
+        if (v >= size || size - v < (uint64_t)a->bytes)
+            lanes |= m & -m;
+    }
+    return lanes;
+}
+
+static int outside(struct warp *w, const struct insn *in, const struct access *a, uint32_t lanes,
+                   const char *why)
+{
+    return access_fault(w, in, lanes, a->address[__builtin_ctz(lanes)] + window_of(a->space),
+                        a->bytes, why);
+}
+
+static int locate_shared(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
+{
+    const struct run *run = w->cta->run;
+    uint64_t size = run->shared_bytes;
+    uint32_t lanes;
+
+    a->base = (uintptr_t)w->cta->shared;
+    a->is_one = true;
+    if (a->high < size && size - a->high >= (uint64_t)a->bytes)
+        return EXEC_OK;
+    lanes = lanes_outside(a, mask, size);
+    return outside(w, in, a, lanes, "shared memory");
+}
+
+static int locate_local(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
+{
+    uint64_t size = w->cta->run->stack_bytes;
+    uint32_t lanes;
+
+    a->base = (uintptr_t)w->local;
+    a->is_one = false;
+    a->is_private = true;
+    if (a->high < size && size - a->high >= (uint64_t)a->bytes)
+        return EXEC_OK;
+    lanes = lanes_outside(a, mask, size);
+    return outside(w, in, a, lanes, "the thread's stack");
+}
+
+static int locate_parameter(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
+{
+    const struct ptx_launch *launch = w->cta->run->launch;
+    uint64_t size = (uint64_t)launch->kernel->parameter_bytes;
+    uint32_t lanes;
+
+    if (a->high < size && size - a->high >= (uint64_t)a->bytes && !(in->flags & INSN_WRITES)) {
+        a->base = (uintptr_t)launch->parameters;
+        a->is_one = true;
+        return EXEC_OK;
+    }
+    lanes = in->flags & INSN_WRITES ? mask : lanes_outside(a, mask, size);
+    return outside(w, in, a, lanes, "the kernel's parameters");
+}
+
+static bool fits(const struct region *r, uint64_t low, uint64_t high, int bytes)
+{
+    return r && low >= r->start && high < r->end && r->end - high >= (uint64_t)bytes &&
+           !r->is_freed;
+}
+
+static int locate_global(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
+{
+    const struct region *r = region_find(w->cta->run, a->low);
+    bool is_write = in->flags & INSN_WRITES;
+    uint32_t lanes = 0;
+
+    if (fits(r, a->low, a->high, a->bytes) && !(is_write && r->is_read_only)) {
+        a->base = (uintptr_t)r->data - r->start;
+        a->is_one = true;
+        a->region = r;
+        return EXEC_OK;
+    }
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t v = a->address[__builtin_ctz(m)];
+
+        r = region_find(w->cta->run, v);
+        if (!fits(r, v, v, a->bytes) || (is_write && r->is_read_only))
+            lanes |= m & -m;
+    }
+    a->is_one = false;
+    return lanes ? outside(w, in, a, lanes, "any buffer") : EXEC_OK;
+}
+
+static int locate_in(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
+{
+    uint32_t lanes = misaligned(a, mask);
+
+    if (lanes)
+        return outside(w, in, a, lanes, NULL);
+    switch (a->space) {
+    case SPACE_SHARED:
+        return locate_shared(w, in, a, mask);
+    case SPACE_LOCAL:
+        return locate_local(w, in, a, mask);
+    case SPACE_PARAM:
+        return locate_parameter(w, in, a, mask);
+    default:
+        return locate_global(w, in, a, mask);
+    }
+}
+
+/* The addresses of the lanes, in one space; generic ones are told apart by the lowest lane. */
+int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int bytes, struct access *a)
+{
+    a->bytes = bytes;
+    a->is_one = a->is_private = a->is_linear = false;
+    a->is_generic = in->space == SPACE_GENERIC;
+    a->region = NULL;
+    read_addresses(w, in, a);
+    find_range(a, mask);
+    a->space = in->space;
+    if (in->space == SPACE_GENERIC) {
+        a->space = space_at(a->low);
+        if (window_of(a->space)) {
+            for (int l = 0; l < WARP; l++)
+                a->address[l] -= window_of(a->space);
+            a->low -= window_of(a->space);
+            a->high -= window_of(a->space);
+        }
+    }
+    return locate_in(w, in, a, mask);
+}
+
+/* All windows have the same top byte, which no buffer has. */
+static bool is_any_in_window(const word64 *address, uint64_t offset)
+{
+    uint64_t is_any = 0;
+
+    for (int l = 0; l < WARP; l++)
+        is_any |= (address[l] + offset) >> 40 == SHARED_WINDOW >> 40;
+    return is_any;
+}
+
+/* Lanes of a generic access that are in the same space as the lowest one. */
+uint32_t access_same_space(const struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const word64 *wide = (const word64 *)(w->rows + in->a);
+    uint32_t same = 0;
+    enum space first;
+
+    if (in->option & ACCESS_ADDRESS_32 || !is_any_in_window(wide, (uint64_t)in->offset))
+        return mask;
+    first = space_at(wide[__builtin_ctz(mask)] + (uint64_t)in->offset);
+    for (uint32_t m = mask; m; m &= m - 1)
+        if (space_at(wide[__builtin_ctz(m)] + (uint64_t)in->offset) == first)
+            same |= m & -m;
+    return same;
+}
+
+uint8_t *access_host(const struct warp *w, const struct access *a, int lane)
+{
+    const struct region *r;
+
+    if (a->is_private)
+        return (uint8_t *)(a->base + access_private(a->address[lane], lane));
+    if (a->is_one)
+        return (uint8_t *)(a->base + a->address[lane]);
+    r = region_find(w->cta->run, a->address[lane]);
+    return r->data + (a->address[lane] - r->start);
+}
+
+/* ---- Counting ------------------------------------------------------------------------------- */
+
+static int passes_of(const struct access *a, uint32_t mask)
+{
+    bool is_simple = a->is_linear && (a->step == 0 || (a->step == 4 && a->bytes == 4));
+
+    return is_simple ? 1 : memory_passes(a->address, mask, a->bytes);
+}
+
+static int sectors_of(const struct access *a, uint32_t mask)
+{
+    if (a->space != SPACE_GLOBAL && a->space != SPACE_CONST)
+        return (int)ceil_div((int64_t)a->bytes * __builtin_popcount(mask), SECTOR_BYTES);
+    return a->is_linear ? memory_sectors_linear(a->address[0], a->step, a->bytes)
+                        : memory_sectors(a->address, mask, a->bytes);
+}
+
+void access_count(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
+{
+    struct access_counts *c;
+    int n;
+
+    if (in->counter < 0)
+        return;
+    c = &w->cta->counts.accesses[in->counter];
+    c->requests++;
+    c->bytes += (int64_t)a->bytes * __builtin_popcount(mask);
+    if (a->space == SPACE_SHARED) {
+        c->passes += n = passes_of(a, mask);
+        c->best += memory_best_passes(mask, a->bytes);
+    } else {
+        c->sectors += n = sectors_of(a, mask);
+    }
+    c->space_seen |= (uint32_t)1 << a->space;
+    if (w->trace)
+        trace_access(w->trace, a->space, n);
+}
+
+/* ---- Learning ------------------------------------------------------------------------------- */
+
+static void relate(struct pattern *p, const struct access *a)
+{
+    uint64_t first = a->address[0], bits = 0;
+    int64_t low = 0, high = 0;
+
+    for (int l = 0; l < WARP; l++) {
+        uint64_t v = a->address[l] - first;
+
+        bits |= v;
+        low = (int64_t)v < low ? (int64_t)v : low;
+        high = (int64_t)v > high ? (int64_t)v : high;
+        if (p->is_narrow)
+            p->relative.narrow[l] = (uint32_t)v;
+        else
+            p->relative.wide[l] = v;
+    }
+    p->bits = bits;
+    p->low = low;
+    p->high = high + a->bytes;
+}
+
+static enum shape shape_of(struct pattern *p, const struct access *a)
+{
+    uint64_t same = 0, next = 0;
+
+    for (int g = 0; g < GROUPS; g++) {
+        const uint64_t *v = a->address + g * GROUP_LANES;
+
+        p->group_at[g] = (int64_t)(v[0] - a->address[0]);
+        for (int l = 1; l < GROUP_LANES; l++) {
+            same |= v[l] ^ v[0];
+            next |= (v[l] - v[0]) ^ (uint64_t)(l * a->bytes);
+        }
+    }
+    return !same ? SHAPE_SAME : !next ? SHAPE_NEXT : SHAPE_ANY;
+}
+
+int access_sectors(const struct pattern *p, uint64_t first)
+{
+    uint64_t address[WARP];
+
+    if (p->space != SPACE_GLOBAL && p->space != SPACE_CONST)
+        return p->bytes * WARP / SECTOR_BYTES;
+    for (int l = 0; l < WARP; l++)
+        address[l] = first + (p->is_narrow ? p->relative.narrow[l] : p->relative.wide[l]);
+    return p->is_linear ? memory_sectors_linear(first, address[1] - first, p->bytes)
+                        : memory_sectors(address, FULL_MASK, p->bytes);
+}
+
+/* The allocation, in the addresses that the register holds. */
+static void place(struct warp *w, struct pattern *p, const struct access *a)
+{
+    const struct run *run = w->cta->run;
+    uint64_t size;
+
+    p->region = a->region;
+    if (a->region) {
+        p->start = a->region->start;
+        p->end = a->region->end;
+        p->base = a->base;
+        return;
+    }
+    size = a->space == SPACE_SHARED  ? run->shared_bytes
+           : a->space == SPACE_LOCAL ? run->stack_bytes
+                                     : (uint64_t)run->launch->kernel->parameter_bytes;
+    p->start = a->is_generic ? window_of(a->space) : 0;
+    p->end = p->start + size;
+    p->base = a->base - p->start;
+}
+
+void access_learn(struct warp *w, const struct insn *in, const struct access *a)
+{
+    struct pattern *p = &w->cta->patterns[in->counter];
+
+    if (p->misses >= MANY_MISSES && ++p->misses % LEARN_EVERY)
+        return;
+    if (p->misses < MANY_MISSES)
+        p->misses++;
+    p->shape = SHAPE_UNKNOWN;
+    p->is_narrow = in->option & ACCESS_ADDRESS_32;
+    relate(p, a);
+    if (!a->is_one && !(a->is_private && !p->bits))
+        return;
+    place(w, p, a);
+    p->space = (uint8_t)a->space;
+    p->bytes = (uint8_t)a->bytes;
+    p->is_linear = a->is_linear;
+    p->is_private = a->is_private;
+    p->is_watched = false;
+    memset(p->sectors, 0, sizeof p->sectors);
+    p->passes = p->best = 0;
+    if (a->space == SPACE_SHARED) {
+        p->passes = (uint8_t)passes_of(a, FULL_MASK);
+        p->best = (uint8_t)memory_best_passes(FULL_MASK, a->bytes);
+    }
+    p->shape = (uint8_t)shape_of(p, a);
+}

@@ -1,0 +1,228 @@
+/*
+ * Loads and stores by all 32 lanes in the shape that the instruction had last time (access.h): one
+ * comparison of 32 addresses stands for every check, and lanes that are neighbours in memory are
+ * copied together. Anything else goes to exec_memory.c, which learns the new shape.
+ *
+ * Included by lanes.h, once for each build of the lane loops.
+ */
+#include "model/ptx/access.h"
+
+/* Memory of the host: a parameter may lie anywhere. */
+typedef uint8_t __attribute__((may_alias)) memory_u8;
+typedef int8_t __attribute__((may_alias)) memory_s8;
+typedef uint16_t __attribute__((may_alias, aligned(1))) memory_u16;
+typedef int16_t __attribute__((may_alias, aligned(1))) memory_s16;
+typedef uint32_t __attribute__((may_alias, aligned(1))) memory_u32;
+typedef int32_t __attribute__((may_alias, aligned(1))) memory_s32;
+typedef uint64_t __attribute__((may_alias, aligned(1))) memory_u64;
+
+/* A form of the switch below: kind of memory, and registers of 64 bits. */
+enum { WIDE_FORM = 8 };
+
+/* Lane 0's address as the register has it. */
+static inline uint64_t first_address(const struct warp *w, const struct insn *in)
+{
+    if (in->option & ACCESS_ADDRESS_32)
+        return (uint32_t)(*ROW_OF(u32, in->a) + (uint32_t)in->offset);
+    return *ROW_OF(u64, in->a) + (uint64_t)in->offset;
+}
+
+static inline bool has_shape_wide(const cell_u64 *row, const struct pattern *p)
+{
+    uint64_t first = row[0], differs = 0;
+
+    for (int l = 0; l < WARP; l++)
+        differs |= (row[l] - first) ^ p->relative.wide[l];
+    return !differs;
+}
+
+static inline bool has_shape_narrow(const cell_u32 *row, const struct pattern *p)
+{
+    uint32_t first = row[0], differs = 0;
+
+    for (int l = 0; l < WARP; l++)
+        differs |= (row[l] - first) ^ p->relative.narrow[l];
+    return !differs;
+}
+
+/* The shape is known, and lies in the allocation and aligned from `first` on. */
+static inline bool is_as_before(const struct warp *w, const struct insn *in,
+                                const struct pattern *p, uint64_t first)
+{
+    uint64_t low = first + (uint64_t)p->low, high = first + (uint64_t)p->high;
+
+    if (p->shape == SHAPE_UNKNOWN || low < p->start || high > p->end || low >= high ||
+        ((first | p->bits) & (uint64_t)(p->bytes - 1)))
+        return false;
+    return in->option & ACCESS_ADDRESS_32 ? has_shape_narrow(ROW_OF(u32, in->a), p)
+                                          : has_shape_wide(ROW_OF(u64, in->a), p);
+}
+
+static inline int sectors_at(struct pattern *p, uint64_t first)
+{
+    uint8_t *n = &p->sectors[first % SECTOR_BYTES];
+
+    if (!*n)
+        *n = (uint8_t)access_sectors(p, first);
+    return *n;
+}
+
+static inline void count_pattern(struct warp *w, const struct insn *in, struct pattern *p,
+                                 uint64_t first)
+{
+    struct access_counts *c = &w->cta->counts.accesses[in->counter];
+    int n;
+
+    c->requests++;
+    c->bytes += p->bytes * WARP;
+    c->space_seen |= (uint32_t)1 << p->space;
+    if (p->space == SPACE_SHARED) {
+        c->passes += n = p->passes;
+        c->best += p->best;
+    } else {
+        c->sectors += n = sectors_at(p, first);
+    }
+    if (w->trace)
+        trace_access(w->trace, p->space, n);
+}
+
+/* How far lane l is from lane 0 on the host. */
+static inline int64_t lane_at(const struct insn *in, const struct pattern *p, int l)
+{
+    if (p->is_private)
+        return l * 16;
+    return in->option & ACCESS_ADDRESS_32 ? (int32_t)p->relative.narrow[l]
+                                          : (int64_t)p->relative.wide[l];
+}
+
+static inline uint8_t *host_of(const struct warp *w, const struct pattern *p, uint64_t first)
+{
+    if (p->is_private)
+        return w->local + access_private(first - p->start, 0);
+    return (uint8_t *)(p->base + first);
+}
+
+/* One register of each lane from memory, as T, into a row of CELL. */
+#define LOAD(CELL, T)                                                                              \
+    for (int i = 0; i < vector; i++) {                                                             \
+        CELL *D = (CELL *)(void *)(w->rows + in->rows[i]);                                         \
+        const uint8_t *from = host + i * (int)sizeof(T);                                           \
+                                                                                                   \
+        if (shape == SHAPE_NEXT && vector == 1)                                                    \
+            for (int g = 0; g < GROUPS; g++) {                                                     \
+                const T *S = (const T *)(const void *)(from + p->group_at[g]);                     \
+                                                                                                   \
+                _Pragma("GCC ivdep") for (int l = 0; l < GROUP_LANES; l++)                         \
+                    D[g * GROUP_LANES + l] = (CELL)S[l];                                           \
+            }                                                                                      \
+        else if (shape == SHAPE_SAME)                                                              \
+            for (int g = 0; g < GROUPS; g++) {                                                     \
+                CELL v = (CELL) * (const T *)(const void *)(from + p->group_at[g]);                \
+                                                                                                   \
+                _Pragma("GCC ivdep") for (int l = 0; l < GROUP_LANES; l++)                         \
+                    D[g * GROUP_LANES + l] = v;                                                    \
+            }                                                                                      \
+        else                                                                                       \
+            _Pragma("GCC ivdep") for (int l = 0; l < WARP; l++) D[l] =                             \
+                (CELL) * (const T *)(const void *)(from + lane_at(in, p, l));                      \
+    }
+
+static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    struct pattern *p = &w->cta->patterns[in->counter];
+    uint64_t first = first_address(w, in);
+    int vector = in->vector, shape;
+    const uint8_t *host;
+
+    if (mask != FULL_MASK || !is_as_before(w, in, p, first))
+        return exec_load(w, in, mask);
+    p->misses = 0;
+    count_pattern(w, in, p, first);
+    host = host_of(w, p, first);
+    shape = p->is_private ? SHAPE_ANY : p->shape;
+    switch (in->memory + (in->option & ACCESS_WIDE_ROWS ? WIDE_FORM : 0)) {
+    case MEMORY_U8:
+        LOAD(cell_u32, memory_u8)
+        break;
+    case MEMORY_S8:
+        LOAD(cell_u32, memory_s8)
+        break;
+    case MEMORY_U16:
+        LOAD(cell_u32, memory_u16)
+        break;
+    case MEMORY_S16:
+        LOAD(cell_u32, memory_s16)
+        break;
+    case MEMORY_U32:
+    case MEMORY_S32:
+        LOAD(cell_u32, memory_u32)
+        break;
+    case WIDE_FORM + MEMORY_U32:
+        LOAD(cell_u64, memory_u32)
+        break;
+    case WIDE_FORM + MEMORY_S32:
+        LOAD(cell_u64, memory_s32)
+        break;
+    default:
+        LOAD(cell_u64, memory_u64)
+        break;
+    }
+    return EXEC_OK;
+}
+#undef LOAD
+
+/* Lanes in ascending order: where two write the same, the higher one stays. */
+#define STORE(CELL, T)                                                                             \
+    for (int i = 0; i < vector; i++) {                                                             \
+        const CELL *S = (const CELL *)(const void *)(w->rows + in->rows[i]);                       \
+        uint8_t *to = host + i * (int)sizeof(T);                                                   \
+                                                                                                   \
+        if (shape == SHAPE_NEXT && vector == 1)                                                    \
+            for (int g = 0; g < GROUPS; g++) {                                                     \
+                T *D = (T *)(void *)(to + p->group_at[g]);                                         \
+                                                                                                   \
+                _Pragma("GCC ivdep") for (int l = 0; l < GROUP_LANES; l++) D[l] =                  \
+                    (T)S[g * GROUP_LANES + l];                                                     \
+            }                                                                                      \
+        else                                                                                       \
+            for (int l = 0; l < WARP; l++)                                                         \
+                *(T *)(void *)(to + lane_at(in, p, l)) = (T)S[l];                                  \
+    }
+
+static int store_full(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    struct pattern *p = &w->cta->patterns[in->counter];
+    uint64_t first = first_address(w, in);
+    int vector = in->vector, shape;
+    uint8_t *host;
+
+    if (mask != FULL_MASK || !is_as_before(w, in, p, first))
+        return exec_store(w, in, mask);
+    p->misses = 0;
+    count_pattern(w, in, p, first);
+    host = host_of(w, p, first);
+    shape = p->is_private ? SHAPE_ANY : p->shape;
+    switch (in->memory + (in->option & ACCESS_WIDE_ROWS ? WIDE_FORM : 0)) {
+    case MEMORY_U8:
+    case MEMORY_S8:
+        STORE(cell_u32, memory_u8)
+        break;
+    case MEMORY_U16:
+    case MEMORY_S16:
+        STORE(cell_u32, memory_u16)
+        break;
+    case MEMORY_U32:
+    case MEMORY_S32:
+        STORE(cell_u32, memory_u32)
+        break;
+    case WIDE_FORM + MEMORY_U32:
+    case WIDE_FORM + MEMORY_S32:
+        STORE(cell_u64, memory_u32)
+        break;
+    default:
+        STORE(cell_u64, memory_u64)
+        break;
+    }
+    return EXEC_OK;
+}
+#undef STORE
