@@ -693,7 +693,7 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     d->f = f;
     d->ast = f->ast;
     d->err = err;
-    d->table = ops_best();
+    d->table = module->ops;
     d->predicates_used = WARP;
     d->sink = decode_room(d, ROW64);
     d->register_rows = arena_array(module->arena, registers, sizeof *d->register_rows);

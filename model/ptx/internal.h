@@ -254,6 +254,7 @@ struct line {
 
 struct ptx_module {
     struct arena *arena;
+    const struct op_table *ops; /* the build of the lane loops that its instructions use */
     struct ast_module ast;
     struct function *functions; /* by index */
     struct ptx_kernel *kernels;
@@ -416,7 +417,7 @@ struct op {
     uint8_t d_bits, a_bits, b_bits, c_bits; /* of registers; 1: a predicate */
 };
 
-/* Tables of one build of the lane loops (exec_baseline.c, exec_avx2.c). */
+/* Tables of one build of the lane loops (exec_baseline.c, exec_avx2.c, exec_avx512.c). */
 struct op_table {
     const struct op *ops;
     size_t count;
@@ -431,11 +432,11 @@ struct comparison {
 
 extern const struct op_table OPS_BASELINE;
 #if defined(__x86_64__)
-extern const struct op_table OPS_AVX2;
+extern const struct op_table OPS_AVX2, OPS_AVX512;
 #endif
 
-/* The best build for the processor at hand. */
-const struct op_table *ops_best(void);
+/* A build of the lane loops; NULL: the processor at hand cannot run it. */
+const struct op_table *ops_of(enum ptx_lanes lanes);
 const struct op *ops_find(const struct op_table *table, const char *spelling);
 compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling);
 

@@ -304,7 +304,18 @@ static int describe_kernels(struct ptx_module *m, uint64_t common, struct err *e
 
 /* ---- Public --------------------------------------------------------------------------------- */
 
+bool ptx_lanes_run(enum ptx_lanes lanes)
+{
+    return ops_of(lanes) != NULL;
+}
+
 int ptx_module_load(struct bytes text, struct ptx_module **out, struct err *err)
+{
+    return ptx_module_load_for(text, PTX_LANES_BEST, out, err);
+}
+
+int ptx_module_load_for(struct bytes text, enum ptx_lanes lanes, struct ptx_module **out,
+                        struct err *err)
 {
     struct arena *arena = arena_new(MODULE_LIMIT);
     struct ptx_module *m = arena ? arena_alloc(arena, sizeof *m) : NULL;
@@ -316,6 +327,11 @@ int ptx_module_load(struct bytes text, struct ptx_module **out, struct err *err)
         return fail_memory(err);
     }
     m->arena = arena;
+    m->ops = ops_of(lanes);
+    if (!m->ops) {
+        err_set(err, ERR_UnsupportedError, "this processor cannot run these lane loops");
+        goto fail;
+    }
     if (ptx_parse(text, arena, &m->ast, err) < 0)
         goto fail;
     place_variables(m);

@@ -66,6 +66,16 @@ struct ptx_variable {
  */
 int ptx_module_load(struct bytes text, struct ptx_module **out, struct err *err) MUST_CHECK;
 
+/*
+ * The same with a given build of the lane loops, which are compiled several times for what
+ * processors can do and give the same bits: for tests and benchmarks. ptx_lanes_run says whether
+ * the processor at hand runs a build; one that it does not run fails with UnsupportedError.
+ */
+enum ptx_lanes { PTX_LANES_BEST, PTX_LANES_BASELINE, PTX_LANES_AVX2, PTX_LANES_AVX512 };
+bool ptx_lanes_run(enum ptx_lanes lanes);
+int ptx_module_load_for(struct bytes text, enum ptx_lanes lanes, struct ptx_module **out,
+                        struct err *err) MUST_CHECK;
+
 /* Ends the module and all that was borrowed from it; sets *module to NULL, which it may be. */
 void ptx_module_free(struct ptx_module **module);
 

@@ -15,6 +15,9 @@
 
 #include <cmocka.h>
 
+/* The build of the lane loops that rig_load takes. */
+static enum ptx_lanes rig_lanes = PTX_LANES_BEST;
+
 enum { RIG_BUFFERS = 6 };
 
 struct rig {
@@ -49,7 +52,7 @@ static inline char *rig_read(const char *path, size_t *size)
 static inline void rig_load(struct rig *rig, struct bytes text)
 {
     memset(rig, 0, sizeof *rig);
-    if (ptx_module_load(text, &rig->module, &rig->err) < 0)
+    if (ptx_module_load_for(text, rig_lanes, &rig->module, &rig->err) < 0)
         fail_msg("%s", rig->err.text);
     rig->arena = arena_new(0);
     assert_non_null(rig->arena);
@@ -119,6 +122,34 @@ static inline void rig_done(struct rig *rig)
     err_done(&rig->err);
     arena_free(&rig->arena);
     ptx_module_free(&rig->module);
+}
+
+/*
+ * Runs the tests with each build of the lane loops, so that all give the same bits; one that the
+ * processor cannot run is skipped by name.
+ */
+static inline int rig_run_builds(const struct CMUnitTest *tests, size_t count)
+{
+    static const struct {
+        enum ptx_lanes lanes;
+        const char *name;
+    } BUILDS[] = { { PTX_LANES_BASELINE, "baseline" },
+                   { PTX_LANES_AVX2, "AVX2" },
+                   { PTX_LANES_AVX512, "AVX-512" } };
+    int failed = 0;
+
+    for (size_t i = 0; i < COUNT(BUILDS); i++) {
+        char name[96];
+
+        snprintf(name, sizeof name, "lane loops for %s", BUILDS[i].name);
+        if (!ptx_lanes_run(BUILDS[i].lanes)) {
+            printf("[ SKIPPED ] %s: this processor has none\n", name);
+            continue;
+        }
+        rig_lanes = BUILDS[i].lanes;
+        failed += _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+    }
+    return failed;
 }
 
 #endif

@@ -810,5 +810,5 @@ int main(void)
         cmocka_unit_test(atomics_combine_all_threads),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_builds(tests, COUNT(tests));
 }
