@@ -46,7 +46,12 @@ enum launch_tag {
     TAG_DONE,
     TAG_FACTS,         /* bytes: struct ptx_facts without its lines (model) */
     TAG_LINE,          /* bytes, repeats: struct ptx_line_facts, then the file's name (model) */
-    TAG_FAULT,         /* record beside TAG_ERROR: TAG_ROW struct ptx_fault, TAG_NAME its file */
+    TAG_WARNING,       /* record, repeats: TAG_ROW struct ptx_warning and its texts (model) */
+    TAG_FAULT,         /* record beside TAG_ERROR: TAG_ROW struct ptx_fault and its texts (model) */
+    TAG_TEXT,
+    TAG_OTHER_FILE,
+    TAG_WHY,
+    TAG_TRY,
     TAG_SAMPLES_US,    /* doubles: one time a repeat that counts (gpu) */
     TAG_CLOCKS_MHZ,    /* doubles: the SM clock in each of them (gpu) */
     TAG_REJECTED,      /* int: repeats that were thrown away because the card throttled (gpu) */
@@ -232,7 +237,7 @@ void launch_put_facts(struct buf *body, const struct ptx_facts *facts);
  */
 bool launch_read_facts(struct bytes done, struct arena *arena, struct ptx_facts *out);
 
-/* A fault as a TAG_FAULT record. Reading leaves kernel and instruction NULL. */
+/* A fault as a TAG_FAULT record. Reading leaves kernel and instructions NULL. */
 void launch_put_fault(struct buf *body, const struct ptx_fault *fault);
 bool launch_read_fault(struct bytes body, struct arena *arena, struct ptx_fault *out);
 

@@ -152,7 +152,7 @@ static size_t describe_buffers(const struct launch_request *request, struct ptx_
     for (size_t i = 0; i < request->buffer_count; i++) {
         const struct launch_memory *m = &request->buffers[i];
 
-        if (m->row.flags & (LAUNCH_IS_SYMBOL | LAUNCH_IS_FREED))
+        if (m->row.flags & LAUNCH_IS_SYMBOL)
             continue;
         out[n++] = (struct ptx_buffer){ .address = m->row.address,
                                         .data = m->data,
@@ -161,7 +161,9 @@ static size_t describe_buffers(const struct launch_request *request, struct ptx_
                                         .element_type = m->texts.element,
                                         .element_bytes = (int)m->row.element_bytes,
                                         .origin = m->texts.origin,
-                                        .is_read_only = m->row.flags & LAUNCH_READ_ONLY };
+                                        .is_read_only = m->row.flags & LAUNCH_READ_ONLY,
+                                        .defined = m->defined,
+                                        .freed = m->texts.freed };
     }
     return n;
 }
@@ -225,11 +227,19 @@ static void put_done(struct buf *body, const struct ptx_facts *facts)
     fields_end(body, begin);
 }
 
+/* One name a parameter, or NULL when they are not all known. */
+static const char *const *names_of(const struct launch *launch, const struct ptx_kernel *kernel)
+{
+    return launch->parameter_count == kernel->parameter_count ? launch->parameters : NULL;
+}
+
 static void fill_launch(struct job *job, const struct launch *launch, struct ptx_launch *l)
 {
     const struct launch_request *request = job->request;
     const struct launch_config *shape = &launch->shape;
 
+    l->kernel_name = launch->display;
+    l->parameter_names = names_of(launch, l->kernel);
     l->grid = shape->grid;
     l->block = shape->block;
     l->dynamic_shared_bytes = shape->dynamic_shared_bytes;
