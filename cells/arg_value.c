@@ -177,6 +177,7 @@ static int convert(struct value_reader *r, const struct param *p, struct value *
     case PARAM_DEVICE:
         return to_text(r, p, v, start, end, err);
     case PARAM_VALUE:
+    case PARAM_TUPLE:
     case PARAM_REST:
         return 0;
     }
@@ -379,10 +380,48 @@ static bool is_word_type(enum param_type type)
     return type == PARAM_CHOICE || type == PARAM_NAME || type == PARAM_DEVICE || type == PARAM_TEXT;
 }
 
+/* Everything up to the bracket that closes the first one. */
+static int read_tuple(struct value_reader *r, const struct param *p, struct arg *arg,
+                      struct err *err)
+{
+    struct value *v = arena_alloc(r->lexer->arena, sizeof(*v));
+    struct token t;
+    size_t start;
+    int depth = 0;
+
+    lexer_skip(r->lexer);
+    start = r->lexer->at;
+    if (!v)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    do {
+        if (lexer_next(r->lexer, &t, err) < 0)
+            return -1;
+        if (t.kind == TOKEN_END || (depth == 0 && !(t.kind == TOKEN_OP && t.op == '('))) {
+            lexer_fail_at(r->lexer, start, start + 1, err, ERR_SyntaxError,
+                          t.kind == TOKEN_END ? "the ( that opens here is never closed"
+                                              : "%s= takes values in round brackets",
+                          p->name);
+            return err_next(err, "such as %s=(n, 2.0, x, y)", p->name);
+        }
+        if (t.kind == TOKEN_OP && t.op < 256 && strchr("([{", t.op))
+            depth++;
+        if (t.kind == TOKEN_OP && t.op < 256 && strchr(")]}", t.op))
+            depth--;
+    } while (depth > 0);
+    v->type = VALUE_STRING;
+    v->text =
+        arena_copy(r->lexer->arena, r->lexer->source.text.data + start, r->lexer->last_end - start);
+    arg->values = v;
+    arg->count = 1;
+    return v->text ? 0 : err_set(err, ERR_ResourceError, "out of memory");
+}
+
 int arg_value_read(struct session *session, struct lexer *lexer, const struct param *p,
                    struct arg *out, struct err *err)
 {
     struct value_reader r = { session, lexer };
 
+    if (p->type == PARAM_TUPLE)
+        return read_tuple(&r, p, out, err);
     return is_word_type(p->type) ? read_words(&r, p, out, err) : read_numbers(&r, p, out, err);
 }

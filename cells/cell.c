@@ -66,8 +66,6 @@ static const struct {
       "put just the kernels in a cell; %run shows how lesson kernels behave" },
     { "kernel", ERR_UnsupportedError, "options for one cell are not in this version",
       "put the kernels in a cell without the line" },
-    { "launch", ERR_UnsupportedError, "launching the kernels of cells is not in this version",
-      "%run NAME launches the lesson kernels; %occupancy KERNEL says what yours would occupy" },
 };
 
 static const char *const LATER[] = {
@@ -336,15 +334,13 @@ static int run_help_line(struct cell *cell, struct source line, struct err *err)
     return 0;
 }
 
-static int refuse_launch(const struct source *line, struct err *err)
+/* kernel<<<grid, block>>>(arguments); is %launch with the name left out. */
+static int run_launch(struct cell *cell, struct source line, struct err *err)
 {
-    const char *newline = memchr(line->text.data, '\n', line->text.size);
-    size_t n = newline ? (size_t)(newline - line->text.data) : line->text.size;
+    struct lexer lexer;
 
-    err_set(err, ERR_UnsupportedError, "launching the kernels of cells is not in this version");
-    err_at(err, line->line, line->column, (int)n);
-    return err_next(err, "%%run NAME launches the lesson kernels (%%run lists them); %%occupancy "
-                         "KERNEL says what yours would occupy");
+    lexer_init(&lexer, line, cell->arena);
+    return run_found_magic(cell, magic_find("launch", false), &lexer, NULL, NULL, err);
 }
 
 static int refuse_shell(const struct source *line, struct err *err)
@@ -461,7 +457,7 @@ static int run_segment(struct cell *cell, const struct segment *segment, struct 
     case SEGMENT_ASSIGN:
         return cell_assign(cell, segment->text, err);
     case SEGMENT_LAUNCH:
-        return refuse_launch(&segment->text, err);
+        return run_launch(cell, segment->text, err);
     case SEGMENT_HELP:
         return run_help_line(cell, segment->text, err);
     case SEGMENT_SHELL:

@@ -148,6 +148,11 @@ int expr_name_value(struct scope *scope, const char *name, size_t start, size_t 
     struct buffer *buffer;
     struct bytes text;
 
+    for (size_t i = 0; i < scope->local_count; i++)
+        if (strcmp(scope->locals[i].name, name) == 0) {
+            *out = scope->locals[i].value;
+            return 0;
+        }
     if (v && v->unset)
         return lexer_fail_at(scope->lexer, start, end, err, ERR_NameError, "%.60s: %.300s", name,
                              v->unset);
@@ -593,8 +598,18 @@ int expr_eval(struct scope *scope, const struct expr *expr, struct value *out, s
 int expr_eval_source(struct session *session, struct source source, struct arena *arena,
                      struct value *out, struct err *err)
 {
+    return expr_eval_with(session, source, NULL, 0, arena, out, err);
+}
+
+int expr_eval_with(struct session *session, struct source source, const struct local *locals,
+                   size_t local_count, struct arena *arena, struct value *out, struct err *err)
+{
     struct lexer lexer;
-    struct scope scope = { .session = session, .lexer = &lexer, .arena = arena };
+    struct scope scope = { .session = session,
+                           .lexer = &lexer,
+                           .arena = arena,
+                           .locals = locals,
+                           .local_count = local_count };
     struct expr *expr;
     struct token t;
 

@@ -41,11 +41,19 @@ struct expr {
     size_t start, end; /* offsets in the source */
 };
 
+/* A name that only one evaluation knows. */
+struct local {
+    const char *name;
+    struct value value;
+};
+
 /* What an evaluation may see, and what it met. */
 struct scope {
     struct session *session; /* variables and the constants of CUDA C; NULL: none */
     struct lexer *lexer;     /* whose source the tree points into: carets */
     struct arena *arena;
+    const struct local *locals; /* seen before the session's variables */
+    size_t local_count;
     bool saw_nan; /* some value on the way was not a number */
     int depth;    /* constants that lead to constants */
 };
@@ -63,6 +71,11 @@ int expr_eval(struct scope *scope, const struct expr *expr, struct value *out,
 /* Parses and evaluates the whole of a source; anything behind the expression is an error. */
 int expr_eval_source(struct session *session, struct source source, struct arena *arena,
                      struct value *out, struct err *err) MUST_CHECK;
+
+/* The same where some names mean something of their own. */
+int expr_eval_with(struct session *session, struct source source, const struct local *locals,
+                   size_t local_count, struct arena *arena, struct value *out,
+                   struct err *err) MUST_CHECK;
 
 /* True, false, or -1 with an error for a value that is neither a number nor a bool. */
 int expr_truth(struct scope *scope, const struct expr *expr, const struct value *v, bool *out,

@@ -178,7 +178,12 @@ static const struct suffix SUFFIXES[] = {
     { "TFLOP/s", NUMBER_RATE, 1e12 }, { "Hz", NUMBER_HERTZ, 1 },
     { "kHz", NUMBER_HERTZ, 1e3 },     { "MHz", NUMBER_HERTZ, 1e6 },
     { "GHz", NUMBER_HERTZ, 1e9 },     { "f", NUMBER_PLAIN, 1 },
-    { "u", NUMBER_PLAIN, 1 },
+    { "u", NUMBER_PLAIN, 1 },         { "F", NUMBER_PLAIN, 1 },
+    { "U", NUMBER_PLAIN, 1 },         { "l", NUMBER_PLAIN, 1 },
+    { "L", NUMBER_PLAIN, 1 },         { "ul", NUMBER_PLAIN, 1 },
+    { "UL", NUMBER_PLAIN, 1 },        { "ll", NUMBER_PLAIN, 1 },
+    { "LL", NUMBER_PLAIN, 1 },        { "ull", NUMBER_PLAIN, 1 },
+    { "ULL", NUMBER_PLAIN, 1 },
 };
 
 static const struct suffix *suffix_find(struct bytes text)

@@ -24,6 +24,7 @@ enum param_type {
     PARAM_DIM,    /* (x,y,z) or a number; each min..max */
     PARAM_DEVICE, /* gpu, gpu:1, model, L40S, cc=8.9, "RTX 4090", or a name made by %device */
     PARAM_VALUE,  /* any expression, evaluated */
+    PARAM_TUPLE,  /* (a, b): expressions in brackets, kept as written; call_source reads them */
     PARAM_REST,   /* the rest of the line, as written: last positional only (%echo, %check) */
 };
 

@@ -15,6 +15,7 @@
     X(DEVICE) \
     X(DEVICES) \
     /* the experiments */ \
+    X(LAUNCH) \
     X(RUN) \
     X(SOURCE) \
     /* the language */ \

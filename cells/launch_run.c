@@ -1,0 +1,262 @@
+/*
+ * A request carries the code, every buffer of the session (a kernel may follow a
+ * pointer that lies in one) and one launch. The child works on private mappings, so
+ * nothing has to be undone here when it fails, not even when it dies.
+ */
+#include "cells/launch_run.h"
+
+#include "cells/internal.h"
+#include "kernels/launch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TICK_MS = 100 };
+
+struct runner {
+    struct call *call;
+    const struct launch_plan *plan;
+    const struct launch_request_options *options;
+    struct child_message request;
+};
+
+/* ---- memory ---- */
+
+static int add_fd(struct runner *r, int fd)
+{
+    r->request.fds[r->request.fd_count] = fd;
+    return (int)r->request.fd_count++;
+}
+
+static void put_buffer(struct runner *r, const struct buffer *b)
+{
+    struct launch_buffer row = { .address = b->address,
+                                 .size = b->size,
+                                 .defined_offset = b->defined_offset,
+                                 .fd = (uint32_t)add_fd(r, b->fd),
+                                 .element_bytes = (uint32_t)b->type.bytes };
+    struct launch_buffer_texts texts = { .name = b->name,
+                                         .element = b->type.name,
+                                         .origin = b->origin };
+
+    launch_put_buffer(&r->request.body, &row, &texts);
+}
+
+static bool points_into(const struct launch_plan *plan, const struct buffer *b)
+{
+    for (size_t i = 0; i < plan->value_count; i++) {
+        const struct launch_value *v = &plan->values[i];
+
+        if (v->is_pointer && v->address >= b->address && v->address - b->address < b->size)
+            return true;
+    }
+    return false;
+}
+
+/* The arguments' buffers first: a message carries so many descriptors and no more. */
+static void put_buffers(struct runner *r)
+{
+    struct session *session = r->call->session;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < buffer_count(session); i++) {
+            const struct buffer *b = buffer_at(session, i);
+
+            if (b->is_symbol || points_into(r->plan, b) != (pass == 0) ||
+                r->request.fd_count >= CHILD_MAX_FDS - 2)
+                continue;
+            put_buffer(r, b);
+        }
+}
+
+/* What was freed has no memory, but a name. */
+static void put_freed(struct runner *r)
+{
+    struct session *session = r->call->session;
+    size_t n = freed_count(session), most = 1024;
+
+    for (size_t i = n > most ? n - most : 0; i < n; i++) {
+        const struct freed_buffer *f = freed_at(session, i);
+        struct launch_buffer row = { .address = f->address,
+                                     .size = f->size,
+                                     .flags = LAUNCH_IS_FREED };
+        struct launch_buffer_texts texts = { .name = f->name, .freed = f->where };
+
+        launch_put_buffer(&r->request.body, &row, &texts);
+    }
+}
+
+/* ---- the request ---- */
+
+static void put_launch(struct runner *r)
+{
+    const struct launch_plan *p = r->plan;
+    struct buf *body = &r->request.body;
+    struct launch_config config = { .grid = p->grid,
+                                    .block = p->block,
+                                    .cluster = p->cluster,
+                                    .dynamic_shared_bytes = (int32_t)p->dynamic_bytes,
+                                    .registers = p->image.resources.registers,
+                                    .sample_blocks = p->sample_blocks,
+                                    .checks = p->checks,
+                                    .is_stack = p->is_stack,
+                                    .is_cooperative = p->is_cooperative };
+    size_t begin = launch_begin(body, &config, p->image.symbol);
+
+    fields_put_text(body, TAG_DISPLAY, p->kernel);
+    for (size_t i = 0; i < p->value_count; i++) {
+        const struct launch_value *v = &p->values[i];
+
+        fields_put_text(body, TAG_PARAMETER, p->image.parameters[i].name);
+        if (v->is_pointer)
+            launch_put_pointer(body, v->address);
+        else
+            launch_put_value(body, v->bytes, v->size, v->align);
+    }
+    launch_end(body, begin);
+}
+
+static void put_request(struct runner *r, int status_fd)
+{
+    const struct launch_plan *p = r->plan;
+    struct launch_options options = { .gpu_index = p->device.gpu_index,
+                                      .repeat = r->options->repeat,
+                                      .is_cold = r->options->is_cold,
+                                      .is_timed = !p->is_debug,
+                                      .is_writing =
+                                          r->options->is_writing && p->sample_blocks == 0 };
+    struct buf *body = &r->request.body;
+
+    r->request.op = OP_RUN;
+    launch_put_module(body, p->device.is_gpu ? p->image.cubin : p->image.ptx, p->image.id);
+    fields_put_int(body, TAG_STATUS, add_fd(r, status_fd));
+    put_buffers(r);
+    if (!p->device.is_gpu)
+        put_freed(r);
+    launch_put_options(body, &options);
+    launch_put_device(body, &p->device.device);
+    put_launch(r);
+}
+
+/* ---- the answer ---- */
+
+static double *copy_doubles(struct arena *arena, struct bytes record, unsigned tag, size_t *n)
+{
+    struct bytes data;
+    double *copy;
+
+    *n = 0;
+    if (!fields_find(record, tag, 0, &data) || data.size < sizeof(double))
+        return NULL;
+    copy = arena_alloc(arena, data.size);
+    if (!copy)
+        return NULL;
+    memcpy(copy, data.data, data.size);
+    *n = data.size / sizeof(double);
+    return copy;
+}
+
+static int read_answer(struct runner *r, const struct child_message *answer,
+                       struct launch_outcome *out, struct err *err)
+{
+    struct arena *arena = r->call->arena;
+    struct bytes done;
+    size_t clocks;
+
+    if (!fields_find(child_message_body(answer), TAG_DONE, 0, &done))
+        return err_set(err, ERR_InternalError, "the launch gave no answer");
+    out->has_facts = launch_read_facts(done, arena, &out->facts);
+    out->samples_us = copy_doubles(arena, done, TAG_SAMPLES_US, &out->sample_count);
+    out->clocks_mhz = copy_doubles(arena, done, TAG_CLOCKS_MHZ, &clocks);
+    out->is_measured = out->samples_us != NULL;
+    out->rejected = (int)fields_int(done, TAG_REJECTED, 0);
+    out->inner = (int)fields_int(done, TAG_INNER, 1);
+    out->blocks_per_sm = (int)fields_int(done, TAG_BLOCKS_PER_SM, 0);
+    if (!out->has_facts && !r->plan->device.is_gpu)
+        return err_set(err, ERR_InternalError, "the launch gave no facts");
+    return 0;
+}
+
+static void settle_buffers(struct session *session)
+{
+    for (size_t i = 0; i < buffer_count(session); i++)
+        if (buffer_at(session, i)->defined_offset)
+            buffer_settle(buffer_at(session, i));
+}
+
+/*
+ * What a launch that was stopped answers, whatever it was, is its timeout: a child that did not
+ * stop by itself was ended, and that is no crash.
+ */
+static void name_timeout(const struct launch_progress *p, struct err *err)
+{
+    struct err late = { 0 };
+    int64_t done = p->last_done;
+
+    if (!p->is_stopped || err->name == ERR_Interrupted)
+        return;
+    if (p->plan->timeout_s > 0)
+        err_set(&late, ERR_Timeout, "%s did not end within %g s: %lld of %lld blocks finished",
+                p->plan->kernel, p->plan->timeout_s, (long long)done, (long long)p->plan->blocks);
+    else
+        err_set(&late, ERR_Timeout,
+                "%s was stopped: no block finished for %d s (%lld of %lld before)",
+                p->plan->kernel, LAUNCH_STUCK_MS / 1000, (long long)done,
+                (long long)p->plan->blocks);
+    err_next(&late, "look at the condition of the loop there; timeout=300 allows 300 s in all");
+    memcpy(late.place, err->place, sizeof(late.place));
+    late.line = err->line;
+    late.column = err->column;
+    err_done(err);
+    *err = late;
+}
+
+static int ask(struct runner *r, struct launch_progress *progress, struct launch_outcome *out,
+               struct err *err)
+{
+    enum child_kind kind = r->plan->device.is_gpu ? CHILD_GPU : CHILD_MODEL;
+    struct worker_watch watch = { .context = progress,
+                                  .part = launch_progress_part,
+                                  .tick = launch_progress_tick,
+                                  .tick_ms = TICK_MS };
+    struct child_message answer;
+    struct ptx_fault fault = { 0 };
+    int rc = workers_ask_watched(session_workers(r->call->session), kind, &r->request, &watch,
+                                 &answer, err);
+
+    if (rc < 0) {
+        bool has_fault =
+            launch_read_fault(child_message_body(&answer), r->call->arena, &fault);
+
+        name_timeout(progress, err);
+        launch_explain(r->call, r->plan, has_fault ? &fault : NULL, err);
+    } else {
+        rc = read_answer(r, &answer, out, err);
+    }
+    child_message_done(&answer);
+    return rc;
+}
+
+int launch_run(struct call *call, const struct launch_plan *plan,
+               const struct launch_request_options *options, struct launch_outcome *out,
+               struct err *err)
+{
+    struct runner r = { .call = call, .plan = plan, .options = options };
+    struct launch_progress progress;
+    int status_fd, rc = -1;
+
+    *out = (struct launch_outcome){ 0 };
+    if (launch_progress_begin(&progress, call, plan, options->is_quiet, &status_fd, err) == 0) {
+        put_request(&r, status_fd);
+        rc = ask(&r, &progress, out, err);
+        out->printed = progress.printed;
+    }
+    launch_progress_end(&progress, rc == 0);
+    if (status_fd >= 0)
+        close(status_fd);
+    r.request.fd_count = 0; /* the buffers' are theirs */
+    child_message_done(&r.request);
+    if (rc == 0 && options->is_writing)
+        settle_buffers(call->session);
+    return rc;
+}
