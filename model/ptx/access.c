@@ -118,15 +118,15 @@ static uint64_t window_of(enum space space)
                                   : 0;
 }
 
-/* Lanes whose address does not fit in [0, size). */
-static uint32_t lanes_outside(const struct access *a, uint32_t mask, uint64_t size)
+/* Lanes whose address does not fit in [start, end). */
+static uint32_t lanes_outside(const struct access *a, uint32_t mask, uint64_t start, uint64_t end)
 {
     uint32_t lanes = 0;
 
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t v = a->address[__builtin_ctz(m)];
 
-        if (v >= size || size - v < (uint64_t)a->bytes)
+        if (v < start || v >= end || end - v < (uint64_t)a->bytes)
             lanes |= m & -m;
     }
     return lanes;
@@ -139,23 +139,42 @@ static int outside(struct warp *w, const struct insn *in, const struct access *a
                         a->bytes, why);
 }
 
+/* What the variable that an address was made from takes of shared memory. */
+static void shared_extent(const struct run *run, int base, uint64_t *start, uint64_t *end)
+{
+    const struct base *b = &run->module->bases[base];
+    const struct shared_variable *v = b->kind == BASE_SHARED ? &run->module->shared[b->at] : NULL;
+
+    *start = v ? v->address : 0;
+    *end = v && v->size ? *start + v->size : run->shared_bytes;
+}
+
+/* The stack of the functions that run now: what lies beyond is nobody's yet. */
+static uint64_t stack_end(const struct warp *w)
+{
+    return w->frame->stack_at + (uint64_t)w->frame->function->local_bytes;
+}
+
 static int locate_shared(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
 {
     const struct run *run = w->cta->run;
-    uint64_t size = run->shared_bytes;
-    uint32_t lanes;
+    uint64_t size = run->shared_bytes, start, end;
 
     a->base = (uintptr_t)w->cta->shared;
     a->is_one = true;
-    if (a->high < size && size - a->high >= (uint64_t)a->bytes)
+    if (a->high >= size || size - a->high < (uint64_t)a->bytes)
+        return outside(w, in, a, lanes_outside(a, mask, 0, size), "shared memory");
+    if (!in->base)
         return EXEC_OK;
-    lanes = lanes_outside(a, mask, size);
-    return outside(w, in, a, lanes, "shared memory");
+    shared_extent(run, in->base, &start, &end);
+    if (a->low >= start && a->high + (uint64_t)a->bytes <= end)
+        return EXEC_OK;
+    return outside(w, in, a, lanes_outside(a, mask, start, end), "the shared variable");
 }
 
 static int locate_local(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
 {
-    uint64_t size = w->cta->run->stack_bytes;
+    uint64_t size = stack_end(w);
     uint32_t lanes;
 
     a->base = (uintptr_t)w->local;
@@ -163,7 +182,7 @@ static int locate_local(struct warp *w, const struct insn *in, struct access *a,
     a->is_private = true;
     if (a->high < size && size - a->high >= (uint64_t)a->bytes)
         return EXEC_OK;
-    lanes = lanes_outside(a, mask, size);
+    lanes = lanes_outside(a, mask, 0, size);
     return outside(w, in, a, lanes, "the thread's stack");
 }
 
@@ -178,7 +197,7 @@ static int locate_parameter(struct warp *w, const struct insn *in, struct access
         a->is_one = true;
         return EXEC_OK;
     }
-    lanes = in->flags & INSN_WRITES ? mask : lanes_outside(a, mask, size);
+    lanes = in->flags & INSN_WRITES ? mask : lanes_outside(a, mask, 0, size);
     return outside(w, in, a, lanes, "the kernel's parameters");
 }
 
@@ -190,7 +209,8 @@ static bool fits(const struct region *r, uint64_t low, uint64_t high, int bytes)
 
 static int locate_global(struct warp *w, const struct insn *in, struct access *a, uint32_t mask)
 {
-    const struct region *r = region_find(w->cta->run, a->low);
+    const struct region *own = w->cta->run->base_regions[in->base];
+    const struct region *r = own ? own : region_find(w->cta->run, a->low);
     bool is_write = in->flags & INSN_WRITES;
     uint32_t lanes = 0;
 
@@ -203,7 +223,8 @@ static int locate_global(struct warp *w, const struct insn *in, struct access *a
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t v = a->address[__builtin_ctz(m)];
 
-        r = region_find(w->cta->run, v);
+        /* Another allocation than the pointer's own is as wrong as none. */
+        r = own ? own : region_find(w->cta->run, v);
         if (!fits(r, v, v, a->bytes) || (is_write && r->is_read_only))
             lanes |= m & -m;
     }
@@ -379,10 +400,10 @@ int access_sectors(const struct pattern *p, uint64_t first)
 }
 
 /* The allocation, in the addresses that the register holds. */
-static void place(struct warp *w, struct pattern *p, const struct access *a)
+static void place(struct warp *w, const struct insn *in, struct pattern *p, const struct access *a)
 {
     const struct run *run = w->cta->run;
-    uint64_t size;
+    uint64_t start = 0, end;
 
     p->region = a->region;
     if (a->region) {
@@ -391,12 +412,12 @@ static void place(struct warp *w, struct pattern *p, const struct access *a)
         p->base = a->base;
         return;
     }
-    size = a->space == SPACE_SHARED  ? run->shared_bytes
-           : a->space == SPACE_LOCAL ? run->stack_bytes
-                                     : (uint64_t)run->launch->kernel->parameter_bytes;
-    p->start = a->is_generic ? window_of(a->space) : 0;
-    p->end = p->start + size;
-    p->base = a->base - p->start;
+    end = a->space == SPACE_LOCAL ? stack_end(w) : (uint64_t)run->launch->kernel->parameter_bytes;
+    if (a->space == SPACE_SHARED)
+        shared_extent(run, in->base, &start, &end);
+    p->start = start + (a->is_generic ? window_of(a->space) : 0);
+    p->end = p->start - start + end;
+    p->base = a->base + start - p->start;
 }
 
 void access_learn(struct warp *w, const struct insn *in, const struct access *a)
@@ -412,7 +433,7 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     relate(p, a);
     if (!a->is_one && !(a->is_private && !p->bits))
         return;
-    place(w, p, a);
+    place(w, in, p, a);
     p->space = (uint8_t)a->space;
     p->bytes = (uint8_t)a->bytes;
     p->is_linear = a->is_linear;

@@ -259,7 +259,9 @@ static int fail_memory_fault(struct warp *w, struct err *err)
                 site->bytes, site->why);
         return err_next(err, "test the index against the size of the array first");
     }
-    r = nearest_region(w->cta->run, site->address);
+    r = w->cta->run->base_regions[site->insn->base];
+    if (!r)
+        r = nearest_region(w->cta->run, site->address);
     if (!r || site->address < NULL_BYTES ||
         (site->address < r->start && r->start - site->address > NEAR_BYTES) ||
         (site->address >= r->end && site->address - r->end > NEAR_BYTES))

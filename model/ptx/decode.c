@@ -168,6 +168,9 @@ static int64_t symbol_row(struct decoder *d, const struct operand *o, int bits)
         d->f->is_dynamic_shared = true;
     if (s->space == SPACE_LOCAL)
         return decode_fixed(d, bytes, SPECIAL_LOCAL, s->address + o->value);
+    if (s->space == SPACE_SHARED)
+        return decode_fixed(d, bytes, SPECIAL_SHARED,
+                            (uint32_t)(s->address + o->value) | (uint64_t)s->shared_index << 32);
     if (s->space == SPACE_PARAM && !d->f->is_entry)
         return decode_refuse(d, "the address of a parameter");
     return decode_constant(d, bytes, s->address + o->value);
@@ -592,6 +595,7 @@ static int decode_instruction(struct decoder *d)
     in->counter = -1;
     in->loc = d->ast_insn->loc;
     in->ptx_line = d->ast_insn->ptx_line;
+    in->used_bytes = (uint16_t)d->ast_insn->used_bytes;
     d->deps = arena_alloc(d->module->arena, sizeof *d->deps);
     in->spelling = arena_copy(d->module->arena, d->ast_insn->opcode.data, d->ast_insn->opcode.size);
     if (!d->deps || !in->spelling)
@@ -714,7 +718,9 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     if (decode_body(d) < 0 || keep_constants(d) < 0)
         return -1;
     f->frame_bytes = d->frame_bytes;
-    return cfg_build(module, f, err);
+    if (cfg_build(module, f, err) < 0)
+        return -1;
+    return origin_find(module, f, err);
 }
 
 int ptx_decode(struct ptx_module *module, struct err *err)

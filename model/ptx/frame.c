@@ -78,6 +78,8 @@ static uint64_t uniform_special(const struct warp *w, const struct frame *frame,
         return frame->stack_at + f->value;
     case SPECIAL_PARAM:
         return parameter(w, f->value);
+    case SPECIAL_SHARED:
+        return (uint32_t)f->value;
     case SPECIAL_NTID_X:
         return launch->block.x;
     case SPECIAL_NTID_Y:

@@ -150,6 +150,9 @@ struct insn {
     int counter;               /* index of memory counters, -1: none */
     int line;                  /* index of a source line */
     int loc, ptx_line;
+    uint16_t base;        /* index into ptx_module.bases: what the address was made from */
+    uint16_t used_bytes;  /* of a load, a bit a byte: those that the code looks at; 0: all */
+    uint8_t checks;       /* CHECK_... that hold for it */
     const char *spelling; /* "ld.global.f32" */
     const struct deps *deps;
 };
@@ -200,8 +203,9 @@ struct fixed_row {
 
 enum special {
     SPECIAL_NONE,
-    SPECIAL_LOCAL, /* address of a local variable at offset `value` of the frame */
-    SPECIAL_PARAM, /* kernel parameter: offset, and enum memory_kind in the upper half of value */
+    SPECIAL_LOCAL,  /* address of a local variable at offset `value` of the frame */
+    SPECIAL_SHARED, /* address of a shared variable, its index plus 1 in the upper half of value */
+    SPECIAL_PARAM,  /* kernel parameter: offset, and enum memory_kind in the upper half of value */
     SPECIAL_TID_X,
     SPECIAL_TID_Y,
     SPECIAL_TID_Z,
@@ -252,6 +256,20 @@ struct line {
     int file, line;
 };
 
+/* What an address was made from, where the code lets only one be: origin.c. */
+enum base_kind { BASE_UNKNOWN, BASE_PARAMETER, BASE_VARIABLE, BASE_SHARED };
+struct base {
+    enum base_kind kind;
+    int function; /* of BASE_PARAMETER: of the kernel */
+    uint64_t at;  /* offset in the parameters; address; index of the shared variable */
+};
+
+/* A `__shared__` variable of any kernel; size 0: `extern`, as large as the launch says. */
+struct shared_variable {
+    const char *name;
+    uint32_t address, size;
+};
+
 struct ptx_module {
     struct arena *arena;
     const struct op_table *ops; /* the build of the lane loops that its instructions use */
@@ -269,7 +287,11 @@ struct ptx_module {
     const struct function **owners; /* function of each block, by id */
     const struct insn **counted;    /* memory instruction of each counter */
     uint32_t dynamic_shared_base;   /* offset of `extern __shared__` */
-    bool is_ordered;                /* some instruction's result depends on the order of blocks */
+    struct base *bases;             /* [0] is unknown */
+    int base_count;
+    struct shared_variable *shared; /* by index */
+    int shared_count;
+    bool is_ordered; /* some instruction's result depends on the order of blocks */
 };
 
 /* ---- A launch ------------------------------------------------------------------------------- */
@@ -312,7 +334,8 @@ struct run {
     uint32_t static_shared_bytes, shared_bytes;
     uint32_t stack_bytes; /* of one thread */
     int64_t thread_budget;
-    struct ptx_dim sm_of; /* unused lanes of smid: x = SM count */
+    struct ptx_dim sm_of;               /* unused lanes of smid: x = SM count */
+    const struct region **base_regions; /* by base: the allocation it points into, or NULL */
 };
 
 struct frame {
@@ -515,6 +538,11 @@ int simt_run_block(struct cta *cta, struct err *err) MUST_CHECK;
 /* frame.c: rows of a call. NULL: out of memory. */
 struct frame *frame_open(struct warp *w, const struct function *f, struct frame *caller);
 void frame_close(struct warp *w, struct frame *frame);
+
+/* origin.c: what each access's address was made from; after a function was decoded. */
+int origin_find(struct ptx_module *module, struct function *f, struct err *err) MUST_CHECK;
+/* The allocations that those are in a launch; after memory was mapped. -1: out of memory. */
+int origin_resolve(struct run *run, struct arena *arena) MUST_CHECK;
 
 /* check.c */
 int check_fault(struct warp *w, struct err *err);

@@ -200,4 +200,5 @@ static const struct comparison comparisons[] = {
 
 #include "model/ptx/lanes_memory.h"
 
-const struct op_table OPS_TABLE = { ops, COUNT(ops), comparisons, COUNT(comparisons), load_full, store_full };
+const struct op_table OPS_TABLE = { ops,       COUNT(ops), comparisons, COUNT(comparisons),
+                                    load_full, store_full };

@@ -37,11 +37,15 @@ static void place_variables(struct ptx_module *m)
     }
 }
 
-static uint64_t place_shared(uint64_t at, struct symbol *list)
+static uint64_t place_shared(struct ptx_module *m, uint64_t at, struct symbol *list)
 {
-    for (struct symbol *s = list; s; s = s->next)
-        if (s->space == SPACE_SHARED && s->size)
+    for (struct symbol *s = list; s; s = s->next) {
+        if (s->space != SPACE_SHARED)
+            continue;
+        s->shared_index = ++m->shared_count;
+        if (s->size)
             at = place(at, s);
+    }
     return at;
 }
 
@@ -52,19 +56,39 @@ static uint64_t place_shared(uint64_t at, struct symbol *list)
  */
 static void place_all_shared(struct ptx_module *m, uint64_t *common)
 {
-    uint64_t at = place_shared(0, m->ast.variables), most;
+    uint64_t at = place_shared(m, 0, m->ast.variables), most;
 
     for (struct ast_function *f = m->ast.functions; f; f = f->next)
         if (!f->is_entry)
-            at = place_shared(at, f->variables);
+            at = place_shared(m, at, f->variables);
     *common = most = at;
     for (struct ast_function *f = m->ast.functions; f; f = f->next)
         if (f->is_entry)
-            most = (uint64_t)max_i64((int64_t)most, (int64_t)place_shared(at, f->variables));
+            most = (uint64_t)max_i64((int64_t)most, (int64_t)place_shared(m, at, f->variables));
     m->dynamic_shared_base = (uint32_t)round_up((int64_t)most, SHARED_ALIGN);
     for (struct symbol *s = m->ast.variables; s; s = s->next)
         if (s->space == SPACE_SHARED && !s->size)
             s->address = m->dynamic_shared_base;
+}
+
+static void describe_shared(struct ptx_module *m, const struct symbol *list)
+{
+    for (const struct symbol *s = list; s; s = s->next)
+        if (s->space == SPACE_SHARED)
+            m->shared[s->shared_index - 1] = (struct shared_variable){
+                .name = s->name, .address = (uint32_t)s->address, .size = (uint32_t)s->size
+            };
+}
+
+static int describe_all_shared(struct ptx_module *m, struct err *err)
+{
+    m->shared = arena_array(m->arena, (size_t)m->shared_count, sizeof *m->shared);
+    if (!m->shared)
+        return fail_memory(err);
+    describe_shared(m, m->ast.variables);
+    for (const struct ast_function *f = m->ast.functions; f; f = f->next)
+        describe_shared(m, f->variables);
+    return 0;
 }
 
 static uint64_t shared_end(const struct ast_function *f, uint64_t common)
@@ -336,8 +360,8 @@ int ptx_module_load_for(struct bytes text, enum ptx_lanes lanes, struct ptx_modu
         goto fail;
     place_variables(m);
     place_all_shared(m, &common);
-    if (make_functions(m, err) < 0 || ptx_decode(m, err) < 0 || describe_variables(m, err) < 0 ||
-        number_blocks(m, err) < 0 || number_lines(m, err) < 0 ||
+    if (make_functions(m, err) < 0 || describe_all_shared(m, err) < 0 || ptx_decode(m, err) < 0 ||
+        describe_variables(m, err) < 0 || number_blocks(m, err) < 0 || number_lines(m, err) < 0 ||
         describe_kernels(m, common, err) < 0)
         goto fail;
     *out = m;

@@ -133,7 +133,9 @@ static struct ast_insn *add_insn(struct parser *p)
             return NULL;
         f->insns = larger;
     }
-    f->insns[f->insn_count] = (struct ast_insn){ .loc = p->loc, .ptx_line = p->token.line };
+    f->insns[f->insn_count] =
+        (struct ast_insn){ .loc = p->loc, .ptx_line = p->token.line, .used_bytes = p->used_bytes };
+    p->used_bytes = 0;
     return &f->insns[f->insn_count++];
 }
 
@@ -206,6 +208,27 @@ static int parse_label(struct parser *p, struct bytes name, int line)
     return 0;
 }
 
+/*
+ * `.pragma "used_bytes_mask 241";`: of what the next load reads, the code looks at these bytes
+ * only. The rest is padding of a struct, which may be without a value.
+ */
+static int parse_pragma(struct parser *p)
+{
+    static const char NAME[] = "used_bytes_mask ";
+    size_t n = sizeof NAME - 1;
+    struct bytes text;
+
+    parser_advance(p);
+    text = p->token.text;
+    if (p->token.kind == TOKEN_STRING && text.size > n && !memcmp(text.data, NAME, n)) {
+        p->used_bytes = 0;
+        for (size_t i = n; i < text.size && text.data[i] >= '0' && text.data[i] <= '9'; i++)
+            p->used_bytes = (p->used_bytes * 10 + (text.data[i] - '0')) & 0xffff;
+    }
+    skip_statement(p);
+    return 0;
+}
+
 static int parse_body_directive(struct parser *p)
 {
     if (parser_accept_directive(p, ".reg"))
@@ -222,10 +245,8 @@ static int parse_body_directive(struct parser *p)
         return parser_variables(p, SPACE_CONST, false);
     if (parser_accept_directive(p, ".loc"))
         return parse_loc(p);
-    if (parser_at_directive(p, ".pragma")) {
-        skip_statement(p);
-        return 0;
-    }
+    if (parser_at_directive(p, ".pragma"))
+        return parse_pragma(p);
     return parser_fail(p, "a directive of a function's body");
 }
 

@@ -55,6 +55,7 @@ struct symbol {
     size_t size, align; /* bytes; size 0: `extern __shared__` */
     bool is_extern;
     uint64_t address;               /* of the module's or the shared variable; set by the layout */
+    int shared_index;               /* of a shared variable, plus 1; set by the layout */
     uint8_t *initial;               /* size bytes, NULL: zeros */
     struct relocation *relocations; /* addresses within initial */
 
@@ -108,8 +109,9 @@ struct ast_insn {
     struct symbol *guard; /* @p, or NULL */
     int guard_index;
     bool is_guard_negated;
-    int loc;      /* index into ast_module.locs; 0: unknown */
-    int ptx_line; /* 1-based */
+    int loc;        /* index into ast_module.locs; 0: unknown */
+    int ptx_line;   /* 1-based */
+    int used_bytes; /* by `.pragma "used_bytes_mask"`: a bit a byte of a load; 0: all */
 };
 
 struct ast_function {

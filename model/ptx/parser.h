@@ -24,7 +24,8 @@ struct parser {
     struct scope *scope;
     struct symbol *buckets[BUCKETS];
     int loc;
-    int depth; /* of braces in a body */
+    int used_bytes; /* of the next instruction, by .pragma; 0: all */
+    int depth;      /* of braces in a body */
     struct err *err;
 };
 

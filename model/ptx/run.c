@@ -590,7 +590,11 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         return -1;
     run.entry = &module->functions[module->kernel_functions[launch->kernel - module->kernels]];
     shape_run(&run, launch);
-    if (map_memory(&run, arena, err) < 0 || prepare_team(&team, &run, arena, err) < 0)
+    if (map_memory(&run, arena, err) < 0)
+        return -1;
+    if (origin_resolve(&run, arena) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory before the launch");
+    if (prepare_team(&team, &run, arena, err) < 0)
         return -1;
     n = host_threads_of(&run, &team);
     workers = arena_array(arena, (size_t)n, sizeof *workers);
