@@ -45,7 +45,7 @@ $(BUILD)/%.o: %.c | $(BUILD)/libraries
 
 # Lane loops become vector instructions.
 $(BUILD)/model/ptx/exec_%.o: CFLAGS += -O3
-$(BUILD)/model/ptx/access.o: CFLAGS += -O3
+$(BUILD)/model/ptx/access.o $(BUILD)/model/ptx/simt.o: CFLAGS += -O3
 
 # A lesson's source is embedded, so that it can be printed, changed and compiled for any card.
 $(BUILD)/%.cu.o: %.cu

@@ -661,9 +661,14 @@ static int keep_constants(struct decoder *d)
 
     if (!fixed)
         return fail_memory(d);
-    for (int i = 0; i < CONSTANT_BUCKETS; i++)
-        for (struct constant *c = d->constants[i]; c; c = c->next)
-            fixed[n++] = c->row;
+    for (int is_first = 1; is_first >= 0; is_first--) {
+        for (int i = 0; i < CONSTANT_BUCKETS; i++)
+            for (struct constant *c = d->constants[i]; c; c = c->next)
+                if (frame_is_changing(c->row.special) == is_first)
+                    fixed[n++] = c->row;
+        if (is_first)
+            d->f->changing_count = n;
+    }
     d->f->fixed = fixed;
     d->f->fixed_count = n;
     return 0;

@@ -1,7 +1,8 @@
 /*
- * Frames: the rows of one call by some lanes of a warp. Constants are written when
- * a frame is made and stay, as nothing stores to them; what depends on the thread
- * or the block is written each time.
+ * Frames: the rows of one call by some lanes of a warp. Constants, and what stays
+ * the same for a warp through the launch, are written when a frame is made, as
+ * nothing stores to them; what depends on the block or the call is written each
+ * time.
  */
 #include "model/ptx/internal.h"
 
@@ -160,6 +161,12 @@ static void fill_special(const struct warp *w, const struct frame *frame, const 
     }
 }
 
+bool frame_is_changing(enum special special)
+{
+    return special == SPECIAL_LOCAL || special == SPECIAL_CTAID_X || special == SPECIAL_CTAID_Y ||
+           special == SPECIAL_CTAID_Z || special == SPECIAL_SMID;
+}
+
 static struct frame *make(struct warp *w, const struct function *f)
 {
     struct frame *frame = arena_alloc(w->cta->arena, sizeof *frame);
@@ -169,9 +176,8 @@ static struct frame *make(struct warp *w, const struct function *f)
         return NULL;
     frame->rows = (uint8_t *)round_up((int64_t)(intptr_t)rows, 64);
     frame->function = f;
-    for (int i = 0; i < f->fixed_count; i++)
-        if (f->fixed[i].special == SPECIAL_NONE)
-            fill(frame->rows, &f->fixed[i], f->fixed[i].value);
+    for (int i = f->changing_count; i < f->fixed_count; i++)
+        fill_special(w, frame, &f->fixed[i]);
     return frame;
 }
 
@@ -188,9 +194,8 @@ struct frame *frame_open(struct warp *w, const struct function *f, struct frame 
     frame->caller = caller;
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->stack_at = caller ? caller->stack_at + (uint32_t)caller->function->local_bytes : 0;
-    for (int i = 0; i < f->fixed_count; i++)
-        if (f->fixed[i].special != SPECIAL_NONE)
-            fill_special(w, frame, &f->fixed[i]);
+    for (int i = 0; i < f->changing_count; i++)
+        fill_special(w, frame, &f->fixed[i]);
     return frame;
 }
 

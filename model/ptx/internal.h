@@ -243,7 +243,7 @@ struct function {
     int insn_count;
     uint32_t frame_bytes;
     const struct fixed_row *fixed;
-    int fixed_count;
+    int fixed_count, changing_count; /* the first ones depend on the block or the call */
     const struct area *parameters, *results; /* of a device function */
     int parameter_count, result_count;
     int local_bytes;        /* of its own variables */
@@ -398,6 +398,8 @@ struct warp {
     uint32_t live; /* lanes that have not ended */
     uint32_t mask; /* of the current group */
     struct frame *frame;
+    uint32_t used_groups; /* bit per group that is not GROUP_FREE */
+    uint64_t used_joins[MAX_JOINS / 64];
     struct group groups[MAX_GROUPS];
     struct join joins[MAX_JOINS];
     struct frame **free_frames; /* by function index */
@@ -423,6 +425,7 @@ struct cta {
     int64_t linear;
     struct warp *warps;
     struct barrier barriers[MAX_BARRIERS];
+    int used_barriers; /* the highest that a warp came to, and one */
     int live_threads;
     int64_t poll; /* instructions until the stop flag is looked at */
     struct err *err;
@@ -536,6 +539,7 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
 int simt_run_block(struct cta *cta, struct err *err) MUST_CHECK;
 
 /* frame.c: rows of a call. NULL: out of memory. */
+bool frame_is_changing(enum special special); /* with the block or the call */
 struct frame *frame_open(struct warp *w, const struct function *f, struct frame *caller);
 void frame_close(struct warp *w, struct frame *frame);
 

@@ -23,12 +23,19 @@ enum run_result { RUN_FAULT = -1, RUN_OK, RUN_TURN };
 
 /* ---- Groups and joins ----------------------------------------------------------------------- */
 
+/* Every group has a lane: there are never more than lanes. */
 static struct group *new_group(struct warp *w)
 {
-    for (int i = 0; i < MAX_GROUPS; i++)
-        if (w->groups[i].state == GROUP_FREE)
-            return &w->groups[i];
-    return NULL; /* every group has a lane: there are never more than lanes */
+    int i = __builtin_ctz(~w->used_groups);
+
+    w->used_groups |= (uint32_t)1 << i;
+    return &w->groups[i];
+}
+
+static void free_group(struct warp *w, struct group *g)
+{
+    g->state = GROUP_FREE;
+    w->used_groups &= ~((uint32_t)1 << (g - w->groups));
 }
 
 static void start_group(struct group *g, uint32_t mask, const struct block *block,
@@ -45,10 +52,22 @@ static void start_group(struct group *g, uint32_t mask, const struct block *bloc
 /* Each join on a chain awaits a lane that the next does not, so 4 * 32 is never reached. */
 static struct join *new_join(struct warp *w)
 {
-    for (int i = 0; i < MAX_JOINS; i++)
-        if (!w->joins[i].is_used)
-            return &w->joins[i];
+    for (int i = 0; i < MAX_JOINS / 64; i++)
+        if (~w->used_joins[i]) {
+            int bit = __builtin_ctzll(~w->used_joins[i]);
+
+            w->used_joins[i] |= (uint64_t)1 << bit;
+            return &w->joins[64 * i + bit];
+        }
     return NULL;
+}
+
+static void free_join(struct warp *w, struct join *j)
+{
+    int at = (int)(j - w->joins);
+
+    j->is_used = false;
+    w->used_joins[at / 64] &= ~((uint64_t)1 << at % 64);
 }
 
 static const struct block *join_block(const struct join *j)
@@ -66,7 +85,8 @@ static void release(struct warp *w, struct join *j)
     start_group(g, j->arrived, join_block(j), j->frame, j->outer);
     j->expected &= ~j->arrived;
     j->arrived = 0;
-    j->is_used = j->expected != 0;
+    if (!j->expected)
+        free_join(w, j);
 }
 
 /* Lanes that will not come to a join: they ended, or left by another way. */
@@ -74,7 +94,7 @@ static void forgo(struct warp *w, struct join *j, uint32_t lanes)
 {
     j->expected &= ~lanes;
     if (!j->expected)
-        j->is_used = false;
+        free_join(w, j);
     else if (j->arrived == j->expected)
         release(w, j);
 }
@@ -84,7 +104,7 @@ static void arrive(struct warp *w, struct group *g)
     struct join *j = g->join;
 
     j->arrived |= g->mask;
-    g->state = GROUP_FREE;
+    free_group(w, g);
     if (j->arrived == j->expected)
         release(w, j);
 }
@@ -99,7 +119,7 @@ static bool detach_arrived(struct warp *w)
 {
     bool is_any = false;
 
-    for (int i = 0; i < MAX_JOINS; i++) {
+    for (int i = 0; (w->used_joins[0] | w->used_joins[1]) && i < MAX_JOINS; i++) {
         if (!w->joins[i].is_used || !w->joins[i].arrived)
             continue;
         release(w, &w->joins[i]);
@@ -122,7 +142,7 @@ static void end_lanes(struct warp *w, struct group *g)
         if (!f->lanes && f->caller)
             frame_close(w, f);
     }
-    g->state = GROUP_FREE;
+    free_group(w, g);
     for (struct join *j = g->join; j; j = outer) {
         outer = j->outer;
         forgo(w, j, mask);
@@ -392,6 +412,8 @@ static int wait_at_barrier(struct warp *w, struct group *g)
     g->state = GROUP_BARRIER;
     g->barrier = (int)(number % MAX_BARRIERS);
     g->at++;
+    if (g->barrier >= w->cta->used_barriers)
+        w->cta->used_barriers = g->barrier + 1;
     w->cta->barriers[g->barrier].arrived += __builtin_popcount(g->mask);
     w->cta->barriers[g->barrier].expected = (int)min_i64(count, 1024);
     return RUN_TURN;
@@ -462,10 +484,10 @@ static void expand_mask(struct warp *w, uint32_t mask)
     if (w->expanded == mask)
         return;
     w->expanded = mask;
-    for (int l = 0; l < WARP; l++) {
-        w->lanes32[l] = mask >> l & 1 ? UINT32_MAX : 0;
-        w->lanes64[l] = mask >> l & 1 ? UINT64_MAX : 0;
-    }
+    for (int l = 0; l < WARP; l++)
+        w->lanes32[l] = 0 - (mask >> l & 1);
+    for (int l = 0; l < WARP; l++)
+        w->lanes64[l] = 0 - (uint64_t)(mask >> l & 1);
 }
 
 static int poll(struct warp *w)
@@ -551,8 +573,8 @@ static struct group *pick_group(struct warp *w)
 {
     struct group *best = NULL;
 
-    for (int i = 0; i < MAX_GROUPS; i++) {
-        struct group *g = &w->groups[i];
+    for (uint32_t used = w->used_groups; used; used &= used - 1) {
+        struct group *g = &w->groups[__builtin_ctz(used)];
 
         if (g->state != GROUP_READY)
             continue;
@@ -560,7 +582,7 @@ static struct group *pick_group(struct warp *w)
             best = g;
         } else if (is_same_place(g, best)) {
             best->mask |= g->mask;
-            g->state = GROUP_FREE;
+            free_group(w, g);
         } else if (is_before(g, best)) {
             best = g;
         }
@@ -570,9 +592,12 @@ static struct group *pick_group(struct warp *w)
 
 static bool is_other_ready(const struct warp *w, const struct group *g)
 {
-    for (int i = 0; i < MAX_GROUPS; i++)
-        if (&w->groups[i] != g && w->groups[i].state == GROUP_READY)
+    for (uint32_t used = w->used_groups; used; used &= used - 1) {
+        const struct group *other = &w->groups[__builtin_ctz(used)];
+
+        if (other != g && other->state == GROUP_READY)
             return true;
+    }
     return false;
 }
 
@@ -611,8 +636,8 @@ static int run_warp(struct warp *w, bool *has_moved)
 static void release_barrier(struct cta *cta, int number)
 {
     for (int i = 0; i < cta->run->warps_per_block; i++)
-        for (int k = 0; k < MAX_GROUPS; k++) {
-            struct group *g = &cta->warps[i].groups[k];
+        for (uint32_t used = cta->warps[i].used_groups; used; used &= used - 1) {
+            struct group *g = &cta->warps[i].groups[__builtin_ctz(used)];
 
             if (g->state == GROUP_BARRIER && g->barrier == number)
                 g->state = GROUP_READY;
@@ -623,7 +648,7 @@ static void release_barrier(struct cta *cta, int number)
 /* Threads that have ended are not awaited, as Volta and later count them. */
 static int complete_barriers(struct cta *cta, bool *has_moved, struct err *err)
 {
-    for (int i = 0; i < MAX_BARRIERS; i++) {
+    for (int i = 0; i < cta->used_barriers; i++) {
         struct barrier *b = &cta->barriers[i];
 
         if (!b->arrived || b->arrived < (b->expected ? b->expected : cta->live_threads))
@@ -650,15 +675,19 @@ static int start_warp(struct cta *cta, struct warp *w)
     int threads = cta->run->threads_per_block - w->index * WARP;
     struct frame *frame;
 
-    memset(w->groups, 0, sizeof w->groups);
-    memset(w->joins, 0, sizeof w->joins);
+    if (w->used_groups | w->used_joins[0] | w->used_joins[1]) {
+        memset(w->groups, 0, sizeof w->groups);
+        memset(w->joins, 0, sizeof w->joins);
+        memset(w->used_joins, 0, sizeof w->used_joins);
+        w->used_groups = 0;
+    }
     w->live = threads >= WARP ? FULL_MASK : ((uint32_t)1 << threads) - 1;
     w->instructions = 0;
     frame = frame_open(w, cta->run->entry, NULL);
     if (!frame)
         return -1;
     frame->lanes = w->live;
-    start_group(&w->groups[0], w->live, &cta->run->entry->blocks[0], frame, NULL);
+    start_group(new_group(w), w->live, &cta->run->entry->blocks[0], frame, NULL);
     w->frame = frame;
     return 0;
 }
@@ -666,6 +695,7 @@ static int start_warp(struct cta *cta, struct warp *w)
 static int start_block(struct cta *cta, struct err *err)
 {
     memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->used_barriers = 0;
     memset(cta->shared, 0, cta->run->shared_bytes);
     cta->live_threads = cta->run->threads_per_block;
     for (int i = 0; i < cta->run->warps_per_block; i++)
