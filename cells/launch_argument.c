@@ -128,8 +128,8 @@ static void apply_cast(const struct cast *cast, struct value *v)
 static uint16_t small_float(double v, int exponent_bits, int fraction_bits)
 {
     int bias = (1 << (exponent_bits - 1)) - 1, exponent;
-    uint16_t sign = signbit(v) ? 0x8000 : 0, infinity = (uint16_t)(((1 << exponent_bits) - 1)
-                                                                   << fraction_bits);
+    uint16_t sign = signbit(v) ? 0x8000 : 0,
+             infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction_bits);
     double m = fabs(v), scaled;
     int64_t units;
 
@@ -171,7 +171,8 @@ static int store_integer(const struct argument *a, enum scalar_kind kind, int64_
 {
     int bits = 8 * (int)scalar_bytes(kind);
     int64_t low = bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
-    int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_unsigned(kind) ? bits : bits - 1)) - 1;
+    int64_t high =
+        bits == 64 ? INT64_MAX : ((int64_t)1 << (is_unsigned(kind) ? bits : bits - 1)) - 1;
     bool flag = v != 0;
 
     if (kind == SCALAR_BOOL) {
@@ -180,9 +181,8 @@ static int store_integer(const struct argument *a, enum scalar_kind kind, int64_
     }
     /* A negative number for an unsigned one is what C makes of -1: all bits set. */
     if (v < low || v > high)
-        return fail(a, err, ERR_ValueError,
-                    "%s is %" PRId64 ": %s holds %" PRId64 " to %" PRId64, name_of(a), v,
-                    scalar_name(kind), is_unsigned(kind) ? 0 : low, high);
+        return fail(a, err, ERR_ValueError, "%s is %" PRId64 ": %s holds %" PRId64 " to %" PRId64,
+                    name_of(a), v, scalar_name(kind), is_unsigned(kind) ? 0 : low, high);
     memcpy(out, &v, scalar_bytes(kind)); /* little-endian, as the device is */
     return 0;
 }
@@ -212,8 +212,8 @@ static int store_number(const struct argument *a, enum scalar_kind kind, const s
 
 /* ---- vectors and structs ---- */
 
-static int store_type(const struct argument *a, const struct element_type *type,
-                      struct source text, void *out, int depth, struct err *err);
+static int store_type(const struct argument *a, const struct element_type *type, struct source text,
+                      void *out, int depth, struct err *err);
 
 static int split_values(const struct argument *a, struct source text, size_t wanted,
                         const char *what, struct source **parts, struct err *err)
@@ -249,14 +249,16 @@ static int store_vector(const struct argument *a, const struct element_type *typ
     return 0;
 }
 
-static int store_member(const struct argument *a, const struct struct_member *m,
-                        struct source text, char *out, int depth, struct err *err)
+static int store_member(const struct argument *a, const struct struct_member *m, struct source text,
+                        char *out, int depth, struct err *err)
 {
     struct source *parts;
 
     if (m->is_pointer)
-        return fail(a, err, ERR_UnsupportedError, "%s: member %s is a pointer, and structs that "
-                    "hold pointers cannot be passed yet", name_of(a), m->name);
+        return fail(a, err, ERR_UnsupportedError,
+                    "%s: member %s is a pointer, and structs that "
+                    "hold pointers cannot be passed yet",
+                    name_of(a), m->name);
     if (m->rank == 0)
         return store_type(a, &m->type, text, out, depth, err);
     if (split_values(a, text, (size_t)m->count, m->name, &parts, err) < 0)
@@ -305,8 +307,8 @@ static bool store_element(const struct argument *a, const struct element_type *t
     return is_one;
 }
 
-static int store_type(const struct argument *a, const struct element_type *type,
-                      struct source text, void *out, int depth, struct err *err)
+static int store_type(const struct argument *a, const struct element_type *type, struct source text,
+                      void *out, int depth, struct err *err)
 {
     struct cast cast = { 0 };
     struct value v;
@@ -372,7 +374,8 @@ static int read_buffer(const struct argument *a, const struct value *v, bool is_
                     "%s: %s is too small: %s leaves %" PRId64 " bytes, and one %s has %zu",
                     name_of(a), shown(a, text), type, max_i64(left, 0), p->pointee, p->bytes);
     if (p->align && (b->address + (uint64_t)offset) % p->align)
-        return fail(a, err, ERR_ValueError, "%s: %s lies at byte %" PRId64
+        return fail(a, err, ERR_ValueError,
+                    "%s: %s lies at byte %" PRId64
                     " of the buffer, and a %s has to lie at a multiple of %zu",
                     name_of(a), shown(a, text), offset, p->pointee, p->align);
     out->address = b->address + (uint64_t)offset;

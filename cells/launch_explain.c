@@ -104,7 +104,8 @@ static void mark_index(const struct launch_plan *plan, const struct ptx_fault *f
         end = match_bracket(line, at - 1);
         if (mark->has_value && llabs(distance) >= llabs(mark->value) * (int64_t)p->bytes)
             continue; /* another parameter is nearer */
-        *mark = (struct mark){ at, { line.data + at, end - at }, distance / (int64_t)p->bytes, true };
+        *mark =
+            (struct mark){ at, { line.data + at, end - at }, distance / (int64_t)p->bytes, true };
     }
 }
 
@@ -256,8 +257,8 @@ static void put_state(struct call *call, const struct launch_plan *plan,
 void launch_explain(struct call *call, const struct launch_plan *plan,
                     const struct ptx_fault *fault, struct err *err)
 {
-    static const enum err_name PLAIN[] = { ERR_Interrupted, ERR_UnsupportedError,
-                                           ERR_ResourceError, ERR_DeviceError, ERR_InternalError };
+    static const enum err_name PLAIN[] = { ERR_Interrupted, ERR_UnsupportedError, ERR_ResourceError,
+                                           ERR_DeviceError, ERR_InternalError };
     struct buf out = { 0 };
     char *report = err->detail;
 

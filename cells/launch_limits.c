@@ -85,8 +85,8 @@ static int check_cluster(const struct launch_plan *p, struct err *err)
                        "cluster=%" PRId64 ": %s has no clusters; they came with capability 9.0",
                        size, d->name);
     if (size < 1 || size > d->cluster_max)
-        return err_set(err, ERR_LaunchError, "a cluster of %" PRId64 " blocks: %s has 1 to %d", size,
-                       d->name, d->cluster_max);
+        return err_set(err, ERR_LaunchError, "a cluster of %" PRId64 " blocks: %s has 1 to %d",
+                       size, d->name, d->cluster_max);
     if (p->grid.x % p->cluster.x || p->grid.y % p->cluster.y || p->grid.z % p->cluster.z)
         return err_set(err, ERR_LaunchError,
                        "a grid of %u x %u x %u is no multiple of the cluster %u x %u x %u",
@@ -119,8 +119,7 @@ int launch_limits_check(struct launch_plan *plan, struct err *err)
         return -1;
     plan->blocks = (int64_t)plan->grid.x * plan->grid.y * plan->grid.z;
     plan->threads = (int64_t)plan->block.x * plan->block.y * plan->block.z;
-    if (check_threads(plan, err) < 0 || check_shared(plan, err) < 0 ||
-        check_cluster(plan, err) < 0)
+    if (check_threads(plan, err) < 0 || check_shared(plan, err) < 0 || check_cluster(plan, err) < 0)
         return -1;
     shape.block = (int)plan->threads;
     shape.cluster = (int)(plan->cluster.x * plan->cluster.y * plan->cluster.z);

@@ -26,8 +26,8 @@ struct launch_value {
 
 struct launch_plan {
     struct session_device device;
-    struct cuda_image image; /* its code is filled in when it runs */
-    const char *kernel;      /* "k<float,32>" */
+    struct cuda_image image;             /* its code is filled in when it runs */
+    const char *kernel;                  /* "k<float,32>" */
     struct ptx_dim grid, block, cluster; /* cluster.x 0: none */
     int64_t dynamic_bytes;
     const struct launch_value *values; /* one a parameter */

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 enum {
-    SHOW_AFTER_MS = 500,   /* by then an estimate is worth something */
-    SHOW_FROM_MS = 5000,   /* a launch that takes at least so long says so */
-    SHOW_EACH_MS = 200,    /* between two updates */
+    SHOW_AFTER_MS = 500, /* by then an estimate is worth something */
+    SHOW_FROM_MS = 5000, /* a launch that takes at least so long says so */
+    SHOW_EACH_MS = 200,  /* between two updates */
 };
 
 static int64_t now_ms(void)

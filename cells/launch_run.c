@@ -11,13 +11,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TICK_MS = 100 };
+enum {
+    TICK_MS = 100,
+    WRITTEN_BLOCKS = 2,      /* of the code as written: every block is much like the next */
+    WRITTEN_LEAST = 1 << 14, /* instructions of one of its threads, at least and at most */
+    WRITTEN_MOST = 1 << 22,
+    WRITTEN_ALL = 1 << 28, /* and of all of them together */
+};
 
 struct runner {
     struct call *call;
     const struct launch_plan *plan;
     const struct launch_request_options *options;
     struct child_message request;
+    struct cuda_image written; /* the code as written, when has_written */
+    bool has_written;
 };
 
 /* ---- memory ---- */
@@ -88,22 +96,8 @@ static void put_freed(struct runner *r)
 
 /* ---- the request ---- */
 
-static void put_launch(struct runner *r)
+static void put_values(struct buf *body, const struct launch_plan *p)
 {
-    const struct launch_plan *p = r->plan;
-    struct buf *body = &r->request.body;
-    struct launch_config config = { .grid = p->grid,
-                                    .block = p->block,
-                                    .cluster = p->cluster,
-                                    .dynamic_shared_bytes = (int32_t)p->dynamic_bytes,
-                                    .registers = p->image.resources.registers,
-                                    .sample_blocks = p->sample_blocks,
-                                    .checks = p->checks,
-                                    .is_stack = p->is_stack,
-                                    .is_cooperative = p->is_cooperative };
-    size_t begin = launch_begin(body, &config, p->image.symbol);
-
-    fields_put_text(body, TAG_DISPLAY, p->kernel);
     for (size_t i = 0; i < p->value_count; i++) {
         const struct launch_value *v = &p->values[i];
 
@@ -113,7 +107,55 @@ static void put_launch(struct runner *r)
         else
             launch_put_value(body, v->bytes, v->size, v->align);
     }
+}
+
+static void put_launch(struct runner *r, const char *symbol, const struct launch_config *config)
+{
+    struct buf *body = &r->request.body;
+    size_t begin = launch_begin(body, config, symbol);
+
+    fields_put_text(body, TAG_DISPLAY, r->plan->kernel);
+    put_values(body, r->plan);
     launch_end(body, begin);
+}
+
+/* The launch; before it, while the buffers are as they were, a few blocks as written. */
+static void put_launches(struct runner *r)
+{
+    const struct launch_plan *p = r->plan;
+    struct launch_config config = { .grid = p->grid,
+                                    .block = p->block,
+                                    .cluster = p->cluster,
+                                    .dynamic_shared_bytes = (int32_t)p->dynamic_bytes,
+                                    .registers = p->image.resources.registers,
+                                    .sample_blocks = p->sample_blocks,
+                                    .checks = p->checks,
+                                    .is_stack = p->is_stack,
+                                    .is_cooperative = p->is_cooperative };
+    struct launch_config trial = config;
+    int64_t threads = min_i64(p->blocks, WRITTEN_BLOCKS) * p->threads;
+
+    trial.module = 1;
+    trial.is_trial = 1;
+    trial.sample_blocks = WRITTEN_BLOCKS;
+    trial.max_thread_instructions =
+        min_i64(max_i64(WRITTEN_ALL / threads, WRITTEN_LEAST), WRITTEN_MOST);
+    if (r->has_written)
+        put_launch(r, r->written.symbol, &trial);
+    put_launch(r, p->image.symbol, &config);
+}
+
+/* What the compiler says of it was said before; a launch does not fail for want of it. */
+static void find_written(struct runner *r)
+{
+    const struct launch_plan *p = r->plan;
+    struct err ignored = { 0 };
+
+    r->has_written = r->options->wants_written && !p->device.is_gpu && !p->is_debug &&
+                     !p->is_cooperative &&
+                     cuda_kernel_image(r->call->session, p->kernel, &p->device.device,
+                                       IMAGE_PTX_DEBUG, r->call->arena, &r->written, &ignored) == 0;
+    err_done(&ignored);
 }
 
 static void put_request(struct runner *r, int status_fd)
@@ -130,12 +172,14 @@ static void put_request(struct runner *r, int status_fd)
     r->request.op = OP_RUN;
     launch_put_module(body, p->device.is_gpu ? p->image.cubin : p->image.ptx, p->image.id);
     fields_put_int(body, TAG_STATUS, add_fd(r, status_fd));
+    if (r->has_written)
+        launch_put_module(body, r->written.ptx, r->written.id);
     put_buffers(r);
     if (!p->device.is_gpu)
         put_freed(r);
     launch_put_options(body, &options);
     launch_put_device(body, &p->device.device);
-    put_launch(r);
+    put_launches(r);
 }
 
 /* ---- the answer ---- */
@@ -163,7 +207,9 @@ static int read_answer(struct runner *r, const struct child_message *answer,
     struct bytes done;
     size_t clocks;
 
-    if (!fields_find(child_message_body(answer), TAG_DONE, 0, &done))
+    if (r->has_written && fields_find(child_message_body(answer), TAG_DONE, 0, &done))
+        out->has_written = launch_read_facts(done, arena, &out->written);
+    if (!fields_find(child_message_body(answer), TAG_DONE, r->has_written, &done))
         return err_set(err, ERR_InternalError, "the launch gave no answer");
     out->has_facts = launch_read_facts(done, arena, &out->facts);
     out->samples_us = copy_doubles(arena, done, TAG_SAMPLES_US, &out->sample_count);
@@ -200,9 +246,8 @@ static void name_timeout(const struct launch_progress *p, struct err *err)
                 p->plan->kernel, p->plan->timeout_s, (long long)done, (long long)p->plan->blocks);
     else
         err_set(&late, ERR_Timeout,
-                "%s was stopped: no block finished for %d s (%lld of %lld before)",
-                p->plan->kernel, LAUNCH_STUCK_MS / 1000, (long long)done,
-                (long long)p->plan->blocks);
+                "%s was stopped: no block finished for %d s (%lld of %lld before)", p->plan->kernel,
+                LAUNCH_STUCK_MS / 1000, (long long)done, (long long)p->plan->blocks);
     err_next(&late, "look at the condition of the loop there; timeout=300 allows 300 s in all");
     memcpy(late.place, err->place, sizeof(late.place));
     late.line = err->line;
@@ -225,8 +270,7 @@ static int ask(struct runner *r, struct launch_progress *progress, struct launch
                                  &answer, err);
 
     if (rc < 0) {
-        bool has_fault =
-            launch_read_fault(child_message_body(&answer), r->call->arena, &fault);
+        bool has_fault = launch_read_fault(child_message_body(&answer), r->call->arena, &fault);
 
         name_timeout(progress, err);
         launch_explain(r->call, r->plan, has_fault ? &fault : NULL, err);
@@ -247,6 +291,7 @@ int launch_run(struct call *call, const struct launch_plan *plan,
 
     *out = (struct launch_outcome){ 0 };
     if (launch_progress_begin(&progress, call, plan, options->is_quiet, &status_fd, err) == 0) {
+        find_written(&r);
         put_request(&r, status_fd);
         rc = ask(&r, &progress, out, err);
         out->printed = progress.printed;

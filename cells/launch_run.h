@@ -13,6 +13,8 @@
 struct launch_outcome {
     bool has_facts; /* counted by the interpreter */
     struct ptx_facts facts;
+    bool has_written; /* counts of the code as written, from a few blocks */
+    struct ptx_facts written;
     bool is_measured; /* timed on a card */
     double *samples_us, *clocks_mhz;
     size_t sample_count;
@@ -21,10 +23,11 @@ struct launch_outcome {
 };
 
 struct launch_request_options {
-    bool is_writing; /* buffers change */
-    bool is_quiet;   /* what the kernel prints is dropped, no progress is shown */
-    int repeat;      /* GPU: 0 once, else times so many samples */
-    bool is_cold;    /* GPU: flush caches before each sample */
+    bool is_writing;    /* buffers change */
+    bool is_quiet;      /* what the kernel prints is dropped, no progress is shown */
+    int repeat;         /* GPU: 0 once, else times so many samples */
+    bool wants_written; /* interpreter: count a few blocks of the code as written, too */
+    bool is_cold;       /* GPU: flush caches before each sample */
 };
 
 /*

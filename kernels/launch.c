@@ -300,6 +300,16 @@ int launch_request_write_back(const struct launch_request *request, struct err *
     return 0;
 }
 
+void launch_request_restore(const struct launch_request *request)
+{
+    for (size_t i = 0; i < request->buffer_count; i++) {
+        const struct launch_memory *b = &request->buffers[i];
+
+        launch_map_restore(b->data, b->row.offset, b->row.size);
+        launch_map_restore(b->defined, b->row.defined_offset, (b->row.size + 7) / 8);
+    }
+}
+
 void launch_request_done(struct launch_request *request)
 {
     for (size_t i = 0; i < request->buffer_count; i++) {

@@ -44,10 +44,10 @@ enum launch_tag {
     TAG_PRINT, /* text: what the kernel printed */
     /* OP_RUN, answer: one TAG_DONE record a launch, in order */
     TAG_DONE,
-    TAG_FACTS,         /* bytes: struct ptx_facts without its lines (model) */
-    TAG_LINE,          /* bytes, repeats: struct ptx_line_facts, then the file's name (model) */
-    TAG_WARNING,       /* record, repeats: TAG_ROW struct ptx_warning and its texts (model) */
-    TAG_FAULT,         /* record beside TAG_ERROR: TAG_ROW struct ptx_fault and its texts (model) */
+    TAG_FACTS,   /* bytes: struct ptx_facts without its lines (model) */
+    TAG_LINE,    /* bytes, repeats: struct ptx_line_facts, then the file's name (model) */
+    TAG_WARNING, /* record, repeats: TAG_ROW struct ptx_warning and its texts (model) */
+    TAG_FAULT,   /* record beside TAG_ERROR: TAG_ROW struct ptx_fault and its texts (model) */
     TAG_TEXT,
     TAG_OTHER_FILE,
     TAG_WHY,
@@ -103,6 +103,12 @@ struct launch_config {
     int32_t is_stack;       /* model: PTX_GROUPS_STACK (its=off) */
     int32_t is_cooperative; /* all blocks are resident at once */
     struct ptx_dim cluster; /* x 0: none */
+    /*
+     * model: run for its counts alone. What it writes and prints is dropped, and when it fails its
+     * TAG_DONE is empty.
+     */
+    int32_t is_trial;
+    int64_t max_thread_instructions; /* model: of this launch; 0: the request's */
 };
 
 struct launch_options {
@@ -189,6 +195,9 @@ int launch_request_read(const struct child_message *message, struct launch_reque
 int launch_request_write_back(const struct launch_request *request, struct err *err) MUST_CHECK;
 void launch_request_done(struct launch_request *request);
 
+/* Makes every buffer what it was when the request was read. */
+void launch_request_restore(const struct launch_request *request);
+
 /*
  * The parameter blob of a launch: every argument at the next multiple of its alignment, which is
  * how CUDA lays parameters out. addresses[i] replaces the virtual address of buffer i; NULL keeps
@@ -205,6 +214,9 @@ int launch_buffer_at(const struct launch_request *request, uint64_t address);
 /* Maps `size` bytes at any offset of a file privately. NULL: err is set, with the buffer's name. */
 void *launch_map(int fd, uint64_t offset, uint64_t size, const char *name, struct err *err);
 void launch_unmap(void *data, uint64_t offset, uint64_t size);
+
+/* Forgets what was written to a private view: it reads as the file again. */
+void launch_map_restore(void *data, uint64_t offset, uint64_t size);
 
 /*
  * Writes what differs from the file back to it, page by page: pages that were never written are

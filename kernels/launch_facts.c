@@ -93,8 +93,7 @@ bool launch_read_facts(struct bytes done, struct arena *arena, struct ptx_facts 
     struct bytes data;
     size_t n = 0, w = 0;
 
-    if (!lines || !warnings || !fields_find(done, TAG_FACTS, 0, &data) ||
-        data.size != sizeof(*out))
+    if (!lines || !warnings || !fields_find(done, TAG_FACTS, 0, &data) || data.size != sizeof(*out))
         return false;
     memcpy(out, data.data, sizeof(*out));
     while (fields_next(&reader, &item))

@@ -48,6 +48,14 @@ void launch_unmap(void *data, uint64_t offset, uint64_t size)
         munmap((char *)data - lead, size + lead);
 }
 
+void launch_map_restore(void *data, uint64_t offset, uint64_t size)
+{
+    uint64_t lead = offset % page_size();
+
+    if (data)
+        madvise((char *)data - lead, size + lead, MADV_DONTNEED);
+}
+
 /* A page whose bytes are the file's for sure. */
 static bool is_untouched(uint64_t entry)
 {

@@ -249,17 +249,20 @@ static void fill_launch(struct job *job, const struct launch *launch, struct ptx
     l->registers = shape->registers;
     l->host_threads = host_threads();
     l->sample_blocks = shape->sample_blocks;
-    l->max_thread_instructions = request->options.max_thread_instructions;
+    l->max_thread_instructions = shape->max_thread_instructions
+                                     ? shape->max_thread_instructions
+                                     : request->options.max_thread_instructions;
     l->groups = shape->is_stack ? PTX_GROUPS_STACK : PTX_GROUPS_ITS;
     l->checks = shape->checks == LAUNCH_NO_CHECKS ? 0
                 : shape->checks                   ? shape->checks
                                                   : PTX_CHECK_DEFAULT;
-    l->is_timed = request->options.is_timed != 0;
+    l->is_timed = request->options.is_timed != 0 && !shape->is_trial;
+    l->is_cooperative = shape->is_cooperative != 0;
     l->memory_limit = (size_t)request->options.memory_limit;
-    l->print = print;
+    l->print = shape->is_trial ? NULL : print;
     l->print_context = &job->printer;
     l->stop = &child_stop;
-    l->progress = request->status ? &request->status->blocks_done : NULL;
+    l->progress = request->status && !shape->is_trial ? &request->status->blocks_done : NULL;
 }
 
 /* A stop that the front asked for because the time was up is no interrupt. */
@@ -317,6 +320,19 @@ static int run_launch(struct job *job, const struct launch *launch, const struct
     return 0;
 }
 
+static void run_trial(struct job *job, const struct launch *launch, const struct ptx_module *module)
+{
+    size_t before = job->answer->size;
+    struct err err = { 0 };
+
+    if (run_launch(job, launch, module, &err) < 0) {
+        buf_cut(job->answer, before);
+        fields_end(job->answer, fields_begin(job->answer, TAG_DONE));
+    }
+    err_done(&err);
+    launch_request_restore(job->request);
+}
+
 static int run_launches(struct job *job, struct ptx_module **modules, struct err *err)
 {
     const struct launch_request *request = job->request;
@@ -332,7 +348,9 @@ static int run_launches(struct job *job, struct ptx_module **modules, struct err
     for (size_t i = 0; i < request->launch_count; i++) {
         const struct launch *l = &request->launches[i];
 
-        if (run_launch(job, l, modules[l->shape.module], err) < 0)
+        if (l->shape.is_trial)
+            run_trial(job, l, modules[l->shape.module]);
+        else if (run_launch(job, l, modules[l->shape.module], err) < 0)
             return -1;
     }
     return request->options.is_writing ? launch_request_write_back(request, err) : 0;

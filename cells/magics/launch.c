@@ -8,10 +8,27 @@
 #include "cells/internal.h"
 #include "cells/magics.h"
 
+/* Joins the fields of a launch to those that every result has. */
+static int fill(struct result *result, struct call *call, const struct launch_point *point,
+                struct err *err)
+{
+    json_t *fields = launch_fields(call, point), *input = launch_input(call, point);
+    int failed = !fields || !input || json_object_set(result->fields, "input", input) < 0 ||
+                 json_object_set_new(result->fields, "device",
+                                     session_device_json(&point->plan.device)) < 0 ||
+                 json_object_update(result->fields, fields) < 0;
+
+    json_decref(fields);
+    json_decref(input);
+    if (failed)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return launch_view(result, call, point, err);
+}
+
 static int run_one(struct call *call, const struct launch_line *line, const struct sweep *sweep,
                    struct err *err)
 {
-    struct launch_request_options options = { .is_writing = true };
+    struct launch_request_options options = { .is_writing = true, .wants_written = true };
     struct launch_point point = { 0 };
     struct result *result;
 
@@ -21,7 +38,7 @@ static int run_one(struct call *call, const struct launch_line *line, const stru
     result = result_new("launch", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (launch_fill_result(result, call, &point, err) < 0) {
+    if (fill(result, call, &point, err) < 0) {
         result_release(&result);
         return -1;
     }
