@@ -37,6 +37,20 @@ void cuda_reset(struct cuda *cuda);
 int cuda_run_segment(struct session *session, struct bytes source, int first_line,
                      struct sink *sink, struct err *err) MUST_CHECK;
 
+/* How the definitions of one cell are compiled: what %%kernel takes. Texts are borrowed. */
+struct cuda_options {
+    const char *compiler; /* options of NVRTC, one a line; "" */
+    const char *arch;     /* "sm_90a"; "": the device's */
+    bool is_debug;        /* -G: launches run the code as written */
+    bool is_clean;        /* nothing of other cells is seen */
+};
+
+/*
+ * From now on cells are compiled with these options, which are remembered with what they define
+ * (copied); NULL: without. Returns what was set before.
+ */
+const struct cuda_options *cuda_set_options(struct cuda *cuda, const struct cuda_options *options);
+
 /* What a compiled kernel takes; from the machine code and the assembler's report. */
 struct cuda_kernel {
     char name[128];   /* as written: "saxpy" */

@@ -22,6 +22,13 @@ static void skip_to(struct scanner *s, const char *word)
     s->at += (size_t)(s->end - s->at) < strlen(word) ? s->end - s->at : (ptrdiff_t)strlen(word);
 }
 
+/* To the newline that ends a comment: a backslash before one does not. */
+static void skip_line(struct scanner *s)
+{
+    while (s->at < s->end && *s->at != '\n')
+        s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
+}
+
 /* Blanks and comments. A comment does not end the start of a line. */
 static void skip_blanks(struct scanner *s)
 {
@@ -32,8 +39,9 @@ static void skip_blanks(struct scanner *s)
         } else if (isspace((unsigned char)*s->at)) {
             s->at++;
         } else if (starts(s, "//")) {
-            while (s->at < s->end && *s->at != '\n')
-                s->at++;
+            skip_line(s);
+        } else if (*s->at == '\\' && s->end - s->at > 1 && s->at[1] == '\n') {
+            s->at += 2; /* the line goes on */
         } else if (starts(s, "/*")) {
             s->at += 2;
             skip_to(s, "*/");
@@ -50,6 +58,13 @@ static void skip_quoted(struct scanner *s, char quote)
         s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
     if (s->at < s->end && *s->at == quote)
         s->at++;
+}
+
+/* Behind a word: does R"tag( follow, as in u8R"(x)"? Then the word is a raw text's prefix. */
+static bool is_raw_prefix(struct bytes word)
+{
+    return bytes_equal(word, "R") || bytes_equal(word, "LR") || bytes_equal(word, "uR") ||
+           bytes_equal(word, "UR") || bytes_equal(word, "u8R");
 }
 
 /* R"tag( ... )tag" */
@@ -74,8 +89,7 @@ static void skip_directive(struct scanner *s)
             s->at += 2;
             skip_to(s, "*/");
         } else if (starts(s, "//")) {
-            while (s->at < s->end && *s->at != '\n')
-                s->at++;
+            skip_line(s);
         } else {
             s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
         }
@@ -97,9 +111,6 @@ struct scan_token scan_next(struct scanner *s)
     if (*from == '#' && is_line_start) {
         t.kind = SCAN_DIRECTIVE;
         skip_directive(s);
-    } else if (starts(s, "R\"")) {
-        t.kind = SCAN_TEXT;
-        skip_raw(s);
     } else if (*from == '"' || *from == '\'') {
         t.kind = SCAN_TEXT;
         skip_quoted(s, *from);
@@ -108,6 +119,12 @@ struct scan_token scan_next(struct scanner *s)
         while (s->at < s->end &&
                (isalnum((unsigned char)*s->at) || *s->at == '_' || (*s->at & 0x80)))
             s->at++;
+        if (s->at < s->end && *s->at == '"' &&
+            is_raw_prefix((struct bytes){ from, (size_t)(s->at - from) })) {
+            t.kind = SCAN_TEXT;
+            s->at--;
+            skip_raw(s);
+        }
     } else if (isdigit((unsigned char)*from)) {
         t.kind = SCAN_NUMBER;
         while (s->at < s->end &&

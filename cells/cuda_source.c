@@ -4,7 +4,9 @@
  */
 #include "cells/cuda_source.h"
 
+#include "cells/cuda_headers.h"
 #include "cells/cuda_scan.h"
+#include "cells/cuda_state.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -34,6 +36,7 @@ struct composition {
     size_t index_count;
     bool *is_needed, *is_written;
     bool is_plain; /* no #line */
+    int only_cell; /* clean=yes: what other cells define is not seen; 0: all is */
     struct buf *out;
 };
 
@@ -104,15 +107,21 @@ static void write_item(struct composition *c, size_t i)
         return;
     c->is_written[i] = true;
     each_provider(c, i, write_provider);
-    if (c->is_plain) {
-        if (c->out->size > 0)
-            buf_putc(c->out, '\n');
-    } else {
+    if (c->is_plain && c->out->size > 0)
+        buf_putc(c->out, '\n');
+    buf_puts(c->out, item->open);
+    if (!c->is_plain) {
         buf_printf(c->out, "#line %d \"In[%d]\"\n", item->line, item->cell);
         buf_fill(c->out, ' ', (size_t)item->column - 1); /* the caret's column is the cell's */
     }
     buf_put(c->out, item->text.data, item->text.size);
     buf_putc(c->out, '\n');
+    buf_puts(c->out, item->close);
+}
+
+static bool is_hidden(const struct composition *c, const struct cuda_item *item)
+{
+    return item->kind == ITEM_HOST || (c->only_cell && item->cell != c->only_cell);
 }
 
 static bool is_always_needed(const struct cuda_item *item)
@@ -120,39 +129,105 @@ static bool is_always_needed(const struct cuda_item *item)
     return item->kind == ITEM_OPERATOR || (item->kind == ITEM_OTHER && item->name_count == 0);
 }
 
-static bool is_same_include(const struct cuda_items *items, size_t i)
+/* ---- includes ---- */
+
+/* One include of the session, while they are put in order. */
+struct include {
+    size_t item;
+    struct cuda_header header;
+    bool is_wanted;
+};
+
+static int compare_includes(const void *a, const void *b)
 {
-    for (size_t k = 0; k < i; k++)
-        if (items->list[k].kind == ITEM_INCLUDE &&
-            items->list[k].text.size == items->list[i].text.size &&
-            memcmp(items->list[k].text.data, items->list[i].text.data, items->list[i].text.size) ==
-                0)
-            return true;
-    return false;
+    const struct include *p = a, *q = b;
+
+    if (p->header.rank != q->header.rank)
+        return p->header.rank - q->header.rank;
+    return (p->item > q->item) - (p->item < q->item);
 }
 
-size_t cuda_include_at(const struct cuda_items *items, int line)
+static bool is_same_text(const struct composition *c, const struct include *a,
+                         const struct include *b)
 {
-    for (size_t i = 0; i < items->count; i++)
-        if (items->list[i].kind == ITEM_INCLUDE && !is_same_include(items, i) && --line == 0)
-            return i;
-    return items->count;
+    struct bytes p = c->items->list[a->item].text, q = c->items->list[b->item].text;
+
+    return p.size == q.size && memcmp(p.data, q.data, p.size) == 0;
 }
 
-/* Without #line, at which precompiled headers end, and each once. */
-static void write_includes(struct composition *c)
+/* Which headers the words of a text ask for. */
+static void want_includes(struct include *list, size_t count, struct bytes text)
 {
+    struct scanner s = { text.data, text.data + text.size, true };
+    struct scanner directive = { text.data, text.data, false };
+    struct bytes word;
+
+    while (scan_identifier(&s, &directive, &word))
+        for (size_t i = 0; i < count; i++)
+            list[i].is_wanted |= cuda_header_wants(&list[i].header, word);
+}
+
+static size_t collect_includes(const struct composition *c, struct include *list)
+{
+    size_t n = 0;
+
     for (size_t i = 0; i < c->items->count; i++) {
         const struct cuda_item *item = &c->items->list[i];
+        struct include *include = &list[n];
 
-        if (item->kind != ITEM_INCLUDE)
+        if (item->kind != ITEM_INCLUDE || is_hidden(c, item))
             continue;
-        c->is_written[i] = true;
-        if (is_same_include(c->items, i))
+        *include = (struct include){ i, cuda_header_find(cuda_header_name(item->text)), false };
+        include->is_wanted = c->is_plain || include->header.kind == HEADER_PLAIN;
+        n++;
+    }
+    for (size_t i = 0; n > 0 && i < c->items->count; i++)
+        if (c->is_needed[i] && c->items->list[i].kind != ITEM_INCLUDE)
+            want_includes(list, n, c->items->list[i].text);
+    return n;
+}
+
+/* Without #line, at which precompiled headers end, each once and in a fixed order. */
+static void write_includes(struct composition *c)
+{
+    struct include *list = calloc(c->items->count + 1, sizeof(*list));
+    size_t n;
+
+    if (!list) {
+        c->out->is_failed = true;
+        return;
+    }
+    n = collect_includes(c, list);
+    if (n > 1 && !c->is_plain)
+        qsort(list, n, sizeof(*list), compare_includes);
+    for (size_t i = 0; i < n; i++) {
+        const struct cuda_item *item = &c->items->list[list[i].item];
+        bool is_again = false;
+
+        for (size_t k = 0; k < i; k++)
+            is_again |= is_same_text(c, &list[i], &list[k]);
+        c->is_written[list[i].item] = true;
+        if (is_again || !list[i].is_wanted)
             continue;
         buf_put(c->out, item->text.data, item->text.size);
         buf_putc(c->out, '\n');
     }
+    free(list);
+}
+
+size_t cuda_include_at(const struct cuda_items *items, struct bytes composed, int line)
+{
+    const char *at = composed.data, *end = composed.data + composed.size, *stop;
+
+    while (--line > 0 && at < end && (stop = memchr(at, '\n', (size_t)(end - at))))
+        at = stop + 1;
+    stop = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    for (size_t i = 0; stop && i < items->count; i++)
+        if (items->list[i].kind == ITEM_INCLUDE &&
+            items->list[i].text.size == (size_t)(stop - at) &&
+            memcmp(items->list[i].text.data, at, items->list[i].text.size) == 0)
+            return i;
+    return items->count;
 }
 
 static int start_composition(struct composition *c)
@@ -168,8 +243,9 @@ static int start_composition(struct composition *c)
         return -1;
     for (size_t i = 0; i < c->items->count; i++)
         for (size_t k = 0; k < c->items->list[i].name_count; k++)
-            if (c->items->list[i].kind != ITEM_HOST)
-                c->index[c->index_count++] = (struct provider){ c->items->list[i].names[k], i };
+            if (!is_hidden(c, &c->items->list[i]))
+                c->index[c->index_count++] =
+                    (struct provider){ c->items->list[i].names[k].name, i };
     qsort(c->index, c->index_count, sizeof(*c->index), compare_providers);
     return 0;
 }
@@ -180,8 +256,7 @@ static int compose(struct composition *c, const bool *is_root, struct err *err)
 
     if (start_composition(c) == 0) {
         for (size_t i = 0; i < items->count; i++)
-            if (items->list[i].kind != ITEM_HOST &&
-                (is_root[i] || is_always_needed(&items->list[i])))
+            if (!is_hidden(c, &items->list[i]) && (is_root[i] || is_always_needed(&items->list[i])))
                 need(c, i, i);
         write_includes(c);
         for (size_t i = 0; i < items->count; i++)
@@ -202,6 +277,25 @@ int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf
     struct composition c = { .items = items, .out = out };
 
     return compose(&c, is_root, err);
+}
+
+int cuda_compose_item(const struct cuda_items *items, const struct cuda_item *item,
+                      enum compile_with with, struct buf *out, struct err *err)
+{
+    struct composition c = { .items = items, .out = out };
+    bool *is_root = calloc(items->count + 1, sizeof(*is_root));
+    int rc;
+
+    if (!is_root)
+        return err_set(err, ERR_ResourceError, "out of memory for a cell's source");
+    if (item->options && item->options->is_clean)
+        c.only_cell = item->cell;
+    for (size_t i = 0; i < items->count; i++)
+        is_root[i] = with == WITH_SEGMENT ? items->list[i].segment == item->segment
+                                          : &items->list[i] == item;
+    rc = compose(&c, is_root, err);
+    free(is_root);
+    return rc;
 }
 
 int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf *out,

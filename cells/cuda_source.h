@@ -17,29 +17,42 @@
 enum item_kind {
     ITEM_KERNEL,
     ITEM_FUNCTION,  /* __device__, constexpr, or of no known space */
-    ITEM_HOST,      /* a function with a body that launches by <<<: never compiled */
+    ITEM_HOST,      /* for the host alone: never compiled */
     ITEM_PROTOTYPE, /* names a function, defines none */
     ITEM_TYPE,
     ITEM_VARIABLE,
     ITEM_CONSTANT,
     ITEM_MACRO,
+    ITEM_UNDEF,    /* #undef: of its cell; an older macro of the name is gone */
     ITEM_INCLUDE,  /* hoisted to the top, so that precompiled headers work */
     ITEM_OPERATOR, /* used without its name: always compiled; replaced by its signature */
-    ITEM_OTHER,    /* using namespace, #pragma, #if ... #endif with what is in it */
+    ITEM_OTHER,    /* using namespace, MACRO(x), #if ... #endif with what is in it */
+    ITEM_ONCE,     /* #warning, template f<int>(): compiled with its own cell alone */
 };
 
-enum { ITEM_MAX_NAMES = 32 };
+/* One name that an item defines; a block of #if has many. Texts are the arena's. */
+struct item_name {
+    const char *name;  /* without its scope */
+    const char *scope; /* "m::", "P::" of P::f; "" */
+    const char *head;  /* one line: of a function up to its body */
+    enum item_kind kind;
+    bool is_template, is_specialization;
+};
 
 struct cuda_item {
     enum item_kind kind;
-    struct bytes text;                 /* exactly as in the cell */
-    int line, column;                  /* of its first byte in the cell, 1-based */
-    int cell;                          /* the n of In[n] */
-    struct arena *arena;               /* that holds the texts below: one a segment */
-    const char *names[ITEM_MAX_NAMES]; /* that it defines; arena's */
-    size_t name_count;
-    const char *head;   /* one line: a function's up to its body; arena's */
-    struct bytes value; /* of a macro or constant; empty when there is none */
+    struct bytes text;       /* as in the cell */
+    int line, column;        /* of its first byte in the cell, 1-based */
+    int cell;                /* the n of In[n] */
+    struct arena *arena;     /* that holds the texts below: one a segment */
+    struct item_name *names; /* that it defines */
+    size_t name_count, name_capacity;
+    const char *head;                   /* one line: a function's up to its body */
+    const char *open, *close;           /* what it stands in: "namespace m {" and "}"; "" */
+    struct bytes value;                 /* of a macro or constant; empty when there is none */
+    const struct cuda_options *options; /* of its %%kernel, in its arena; or NULL */
+    int segment;                        /* number of the stretch of CUDA C that it was run with */
+    bool is_unannotated;                /* a function or variable without __device__ and its like */
 };
 
 struct cuda_items {
@@ -48,9 +61,10 @@ struct cuda_items {
 };
 
 /*
- * Cuts a segment into items (allocated in the arena, which must outlive them; source is copied).
- * An unclosed brace or comment makes the rest one item: the compiler will say what is wrong.
- * Fails with ResourceError.
+ * Cuts a segment into items (allocated in the arena, which must outlive them; source is copied,
+ * carriage returns and #line directives are taken out). What stands in extern "C" { } or a
+ * namespace are items of their own. An unclosed brace or comment makes the rest one item: the
+ * compiler will say what is wrong. Fails with ResourceError.
  */
 int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
                struct cuda_items *out, struct err *err) MUST_CHECK;
@@ -74,9 +88,28 @@ int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf
  * The include that stands on a line of a composed text, where they have no #line of their own:
  * its index; items->count when there is none.
  */
-size_t cuda_include_at(const struct cuda_items *items, int line);
+size_t cuda_include_at(const struct cuda_items *items, struct bytes composed, int line);
 
 /* The plain name in a linked one: "_Z5saxpyifPKfPf" is "saxpy". Writes at most capacity bytes. */
 void cuda_plain_name(const char *symbol, char *out, size_t capacity);
+
+/* ---- for cuda_split.c and cuda_declare.c ---- */
+
+struct scanner;
+struct scan_token;
+
+/* Adds a name to an item; copies. -1 with ResourceError. */
+int cuda_item_add_name(struct cuda_item *item, struct item_name name, struct bytes text,
+                       struct err *err) MUST_CHECK;
+
+/*
+ * Reads one declaration whose first token is given (item: text.data, arena, open and scope are
+ * set): moves the scanner behind it and fills text, kind, names, head and value.
+ */
+int cuda_read_declaration(struct scanner *s, struct scan_token first, const char *scope,
+                          struct cuda_item *item, struct err *err) MUST_CHECK;
+
+/* One line with single blanks and without comments: for completion and signatures. NULL: memory. */
+char *cuda_one_line(struct arena *arena, struct bytes text);
 
 #endif

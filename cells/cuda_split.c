@@ -1,382 +1,73 @@
 /*
- * An item ends at a semicolon outside all brackets, at the brace that closes a
- * function, or with its directive. What it is and which names it defines is read
- * off the words at its top, outside every bracket.
+ * A cell's text, cut at its top level. What stands in the braces of a namespace or
+ * of extern "C" is cut further, each piece remembering what it stood in, so that a
+ * cell can use one function of a namespace without the rest. A block of #if is one
+ * piece with the names of everything inside: which branch holds, the compiler knows.
  */
 #include "cells/cuda_scan.h"
 #include "cells/cuda_source.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_NESTED = 16 }; /* #if in #if, namespace in namespace: deeper names are not looked for */
-
-static int split(struct arena *arena, struct bytes source, int first_line, int cell, int depth,
-                 struct cuda_items *out, struct err *err);
-
-/* Words before a parenthesis that are attributes, not the function's name. */
-static bool is_attribute(struct scan_token t)
-{
-    static const char *const words[] = {
-        "__launch_bounds__", "__align__",   "__attribute__",  "__declspec",       "alignas",
-        "decltype",          "__maxnreg__", "__block_size__", "__cluster_dims__", "noexcept",
-        "__grid_constant__", "explicit",    "requires",
-    };
-
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (scan_is_word(t, words[i]))
-            return true;
-    return false;
-}
-
-static bool is_type_keyword(struct scan_token t)
-{
-    return scan_is_word(t, "struct") || scan_is_word(t, "class") || scan_is_word(t, "union") ||
-           scan_is_word(t, "enum");
-}
-
-/* What was seen of the declaration that is being read. */
-struct reading {
-    int parens, braces, squares;
-    bool is_function; /* NAME ( at the top */
-    bool has_body, has_assign, is_type, is_typedef, is_using, is_namespace, is_block, is_operator,
-        is_macro_call;
-    bool is_global, is_device, is_const;
-    struct scan_token name; /* the best guess so far */
-    struct scan_token last; /* at the top */
-    const char *body;       /* where { begins, or NULL */
-    const char *assign;     /* behind the = at the top, or NULL */
+enum {
+    MAX_NESTED = 16,     /* #if in #if, namespace in namespace: deeper names are not looked for */
+    MAX_NAMES = 1 << 16, /* of one item */
 };
 
-static bool is_top(const struct reading *r)
+/* Where a stretch of text stands. */
+struct place {
+    struct arena *arena;
+    const char *open, *close; /* "namespace m {\n" */
+    const char *scope;        /* "m::" */
+    int cell, depth;
+};
+
+/* Counts lines up to a place; remembers where it was. */
+struct position {
+    const char *at, *line_start;
+    int line;
+};
+
+static int split(const struct place *place, struct bytes text, struct position *p,
+                 struct cuda_items *out, struct err *err);
+
+static int no_memory(struct err *err)
 {
-    return r->parens == 0 && r->braces == 0 && r->squares == 0;
+    return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
 }
 
-static int add_name(struct arena *arena, struct cuda_item *item, struct bytes name)
+int cuda_item_add_name(struct cuda_item *item, struct item_name name, struct bytes text,
+                       struct err *err)
 {
-    char *copy;
-
-    if (name.size == 0 || item->name_count == ITEM_MAX_NAMES)
+    if (text.size == 0 || item->name_count == MAX_NAMES)
         return 0;
-    copy = arena_copy(arena, name.data, name.size);
-    if (!copy)
-        return -1;
-    item->names[item->name_count++] = copy;
+    if (item->name_count == item->name_capacity) {
+        size_t capacity = item->name_capacity ? item->name_capacity * 2 : 2;
+        struct item_name *list = arena_array(item->arena, capacity, sizeof(*list));
+
+        if (!list)
+            return no_memory(err);
+        if (item->name_count > 0)
+            memcpy(list, item->names, item->name_count * sizeof(*list));
+        item->names = list;
+        item->name_capacity = capacity;
+    }
+    name.name = arena_copy(item->arena, text.data, text.size);
+    if (!name.name)
+        return no_memory(err);
+    item->names[item->name_count++] = name;
     return 0;
 }
 
-/* Takes note of one token at the top of a declaration. 0, or -1 when out of memory. */
-static int note_top(struct arena *arena, struct cuda_item *item, struct reading *r,
-                    struct scan_token t)
+static void advance(struct position *p, const char *to)
 {
-    if (t.kind == SCAN_WORD) {
-        r->is_global |= scan_is_word(t, "__global__");
-        r->is_device |= scan_is_word(t, "__device__") || scan_is_word(t, "__constant__") ||
-                        scan_is_word(t, "__managed__") || scan_is_word(t, "__shared__");
-        r->is_const |= scan_is_word(t, "constexpr") || scan_is_word(t, "const");
-        r->is_typedef |= scan_is_word(t, "typedef");
-        r->is_using |= scan_is_word(t, "using");
-        r->is_namespace |= scan_is_word(t, "namespace") && !r->is_using;
-        if (is_type_keyword(t) && !r->is_function && !r->is_typedef)
-            r->is_type = true;
-        else if (!r->has_assign && !r->is_function && !(r->is_type && r->has_body))
-            r->name = t;
-    }
-    r->is_operator |= scan_is_word(t, "operator");
-    if (scan_is_sign(t, '(') && (r->is_operator || r->last.kind == SCAN_WORD) &&
-        !is_attribute(r->last) && !r->is_function && !r->has_assign && !r->is_typedef &&
-        !(r->is_type && r->has_body)) {
-        r->is_function = true;
-        r->is_type = false; /* struct S f(int) */
-        r->name = r->last;
-    }
-    if (scan_is_sign(t, '=') && !r->is_function && !r->has_assign) {
-        r->has_assign = true;
-        r->assign = t.text.data + 1;
-    }
-    if (scan_is_sign(t, ',') && !r->is_function && !r->is_type && !r->is_using) {
-        r->has_assign = false;
-        return add_name(arena, item, r->name.text);
-    }
-    return 0;
-}
-
-static void note_brackets(struct reading *r, struct scan_token t)
-{
-    if (t.kind != SCAN_SIGN)
-        return;
-    switch (t.text.data[0]) {
-    case '(':
-        r->parens++;
-        break;
-    case ')':
-        r->parens -= r->parens > 0;
-        break;
-    case '[':
-        r->squares++;
-        break;
-    case ']':
-        r->squares -= r->squares > 0;
-        break;
-    case '{':
-        r->braces++;
-        break;
-    case '}':
-        r->braces -= r->braces > 0;
-        break;
-    default:
-        break;
-    }
-}
-
-/* At the { that opens at the top: what is it? */
-static void note_open_brace(struct reading *r, struct scan_token t)
-{
-    if (!r->body)
-        r->body = t.text.data;
-    r->has_body = true;
-    r->is_block |= r->last.kind == SCAN_TEXT || r->is_namespace;
-}
-
-/* True when the } at the top ends the declaration: a function's body, extern "C" {}, namespace. */
-static bool ends_at_brace(const struct reading *r)
-{
-    return r->is_block || (r->is_function && !r->has_assign);
-}
-
-static enum item_kind kind_of(const struct reading *r, struct bytes text)
-{
-    struct bytes body;
-
-    if (r->is_block || r->is_using || r->is_macro_call)
-        return ITEM_OTHER;
-    if (r->is_operator && r->is_function)
-        return ITEM_OPERATOR;
-    if (r->is_function && !r->has_body)
-        return ITEM_PROTOTYPE;
-    if (r->is_function && r->is_global)
-        return ITEM_KERNEL;
-    if (r->is_function) {
-        body = (struct bytes){ r->body, (size_t)(text.data + text.size - r->body) };
-        if (!r->is_device && memmem(body.data, body.size, "<<<", 3))
-            return ITEM_HOST;
-        return ITEM_FUNCTION;
-    }
-    if (r->is_type || r->is_typedef)
-        return ITEM_TYPE;
-    return r->is_const && !r->is_device ? ITEM_CONSTANT : ITEM_VARIABLE;
-}
-
-static struct bytes trimmed(struct bytes b)
-{
-    while (b.size > 0 && isspace((unsigned char)b.data[0])) {
-        b.data++;
-        b.size--;
-    }
-    while (b.size > 0 && isspace((unsigned char)b.data[b.size - 1]))
-        b.size--;
-    return b;
-}
-
-/* One line without its body and with single blanks: for completion and signatures. */
-static char *head_of(struct arena *arena, struct bytes text)
-{
-    char *head = arena_copy(arena, text.data, text.size);
-    size_t n = 0;
-
-    for (size_t i = 0; head && i < text.size; i++) {
-        if (!isspace((unsigned char)head[i]))
-            head[n++] = head[i];
-        else if (n > 0 && head[n - 1] != ' ')
-            head[n++] = ' ';
-    }
-    while (head && n > 0 && head[n - 1] == ' ')
-        n--;
-    if (head)
-        head[n] = '\0';
-    return head;
-}
-
-/* The names that a part of an item defines: its items are split again. */
-static int add_inner_names(struct arena *arena, struct cuda_item *item, struct bytes part,
-                           int depth, struct err *err)
-{
-    struct cuda_items inner = { 0 };
-    int rc;
-
-    if (depth == MAX_NESTED)
-        return 0;
-    rc = split(arena, part, 1, 0, depth + 1, &inner, err);
-    for (size_t i = 0; rc == 0 && i < inner.count; i++)
-        for (size_t k = 0; rc == 0 && k < inner.list[i].name_count; k++)
-            rc = add_name(arena, item, bytes_of(inner.list[i].names[k]));
-    free(inner.list);
-    return rc;
-}
-
-/* What stands in the braces of extern "C" { } or a namespace. */
-static struct bytes block_of(const struct cuda_item *item, const char *body)
-{
-    const char *end = item->text.data + item->text.size;
-
-    if (!body || body + 1 >= end)
-        return (struct bytes){ "", 0 };
-    return (struct bytes){ body + 1, (size_t)(end - body - 2) };
-}
-
-/* Fills kind, names, head and value of a declaration whose text is known. */
-static int finish_declaration(struct arena *arena, struct cuda_item *item, const struct reading *r,
-                              int depth, struct err *err)
-{
-    const char *end = item->text.data + item->text.size;
-    struct bytes head = item->text;
-
-    item->kind = kind_of(r, item->text);
-    if (r->body && (r->is_function || r->is_type || r->is_block))
-        head.size = (size_t)(r->body - head.data);
-    item->head = head_of(arena, trimmed(head));
-    if (r->assign && item->kind == ITEM_CONSTANT && item->name_count == 0)
-        item->value = trimmed((struct bytes){ r->assign, (size_t)(end - 1 - r->assign) });
-    if (!item->head)
-        return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
-    if (item->kind == ITEM_OPERATOR)
-        return add_name(arena, item, bytes_of(item->head)) < 0
-                   ? err_set(err, ERR_ResourceError, "out of memory for the cell's definitions")
-                   : 0;
-    if (r->is_block && add_inner_names(arena, item, block_of(item, r->body), depth, err) < 0)
-        return -1;
-    /* `using namespace x;` is no name; `using real = float;` is. */
-    if (r->is_block || r->is_macro_call || (r->is_using && !r->has_assign) ||
-        r->name.kind != SCAN_WORD)
-        return 0;
-    if (r->is_using)
-        item->kind = ITEM_TYPE;
-    if (add_name(arena, item, r->name.text) < 0)
-        return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
-    return 0;
-}
-
-/* `MACRO(x)` without a semicolon looks like a function's head until the next declaration begins. */
-static bool begins_another(struct reading *r, struct scan_token t)
-{
-    static const char *const words[] = { "__global__", "__device__", "__constant__", "template",
-                                         "extern",     "struct",     "constexpr" };
-
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (r->is_function && !r->has_body && scan_is_sign(r->last, ')') &&
-            scan_is_word(t, words[i])) {
-            r->is_macro_call = true;
-            return true;
+    for (; p->at < to; p->at++)
+        if (*p->at == '\n') {
+            p->line++;
+            p->line_start = p->at + 1;
         }
-    return false;
-}
-
-/* Reads one declaration whose first token is given; sets item->text. */
-static int read_declaration(struct arena *arena, struct scanner *s, struct scan_token t,
-                            struct cuda_item *item, int depth, struct err *err)
-{
-    struct reading r = { .name = { SCAN_END, { "", 0 } }, .last = { SCAN_END, { "", 0 } } };
-
-    for (; t.kind != SCAN_END; t = scan_next(s)) {
-        bool was_top = is_top(&r);
-
-        if (t.kind == SCAN_DIRECTIVE)
-            continue;
-        if (was_top && begins_another(&r, t)) {
-            s->at = t.text.data;
-            break;
-        }
-        if (was_top && scan_is_sign(t, '{'))
-            note_open_brace(&r, t);
-        else if (was_top && note_top(arena, item, &r, t) < 0)
-            return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
-        note_brackets(&r, t);
-        if (is_top(&r) && (scan_is_sign(t, ';') || (scan_is_sign(t, '}') && ends_at_brace(&r))))
-            break;
-        if (was_top || is_top(&r))
-            r.last = t;
-    }
-    item->text.size = (size_t)(s->at - item->text.data);
-    return finish_declaration(arena, item, &r, depth, err);
-}
-
-/* The word after # and the blanks behind it. */
-static struct bytes directive_word(struct bytes text, struct bytes *rest)
-{
-    struct scanner s = { text.data + 1, text.data + text.size, false };
-    struct scan_token t = scan_next(&s);
-
-    *rest = (struct bytes){ s.at, (size_t)(s.end - s.at) };
-    return t.kind == SCAN_WORD ? t.text : (struct bytes){ "", 0 };
-}
-
-static int read_define(struct arena *arena, struct cuda_item *item, struct bytes rest)
-{
-    struct scanner s = { rest.data, rest.data + rest.size, false };
-    struct scan_token t = scan_next(&s);
-    const char *comment;
-
-    item->kind = ITEM_MACRO;
-    if (t.kind != SCAN_WORD)
-        return 0;
-    if (s.at < s.end && *s.at != '(') { /* a function-like macro has no value */
-        item->value = trimmed((struct bytes){ s.at, (size_t)(s.end - s.at) });
-        comment = memmem(item->value.data, item->value.size, "//", 2);
-        if (comment)
-            item->value =
-                trimmed((struct bytes){ item->value.data, (size_t)(comment - item->value.data) });
-    }
-    return add_name(arena, item, t.text);
-}
-
-/* if, ifdef, ifndef */
-static bool is_if(struct bytes word)
-{
-    return word.size >= 2 && memcmp(word.data, "if", 2) == 0;
-}
-
-/* From #if to its #endif is one item, with the names of everything inside. */
-static int read_conditional(struct arena *arena, struct scanner *s, struct cuda_item *item,
-                            int depth, struct err *err)
-{
-    const char *inside = s->at, *inside_end = s->at;
-    int open = 1;
-
-    while (open > 0) {
-        struct scan_token t = scan_next(s);
-        struct bytes rest, word;
-
-        if (t.kind == SCAN_END)
-            break;
-        if (t.kind != SCAN_DIRECTIVE)
-            continue;
-        word = directive_word(t.text, &rest);
-        open += is_if(word) - bytes_equal(word, "endif");
-        inside_end = t.text.data;
-    }
-    item->text.size = (size_t)(s->at - item->text.data);
-    return add_inner_names(arena, item, (struct bytes){ inside, (size_t)(inside_end - inside) },
-                           depth, err);
-}
-
-static int read_directive(struct arena *arena, struct scanner *s, struct scan_token t,
-                          struct cuda_item *item, int depth, struct err *err)
-{
-    struct bytes rest, word = directive_word(t.text, &rest);
-
-    item->text = t.text;
-    item->kind = ITEM_OTHER;
-    item->head = head_of(arena, t.text);
-    if (!item->head)
-        return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
-    if (bytes_equal(word, "include"))
-        item->kind = ITEM_INCLUDE;
-    else if (bytes_equal(word, "define"))
-        return read_define(arena, item, rest);
-    else if (is_if(word))
-        return read_conditional(arena, s, item, depth, err);
-    return 0;
 }
 
 static struct cuda_item *add_item(struct cuda_items *items)
@@ -394,56 +85,348 @@ static struct cuda_item *add_item(struct cuda_items *items)
     return &items->list[items->count++];
 }
 
-/* Counts lines up to a place; remembers where it was. */
-struct position {
-    const char *at, *line_start;
-    int line;
-};
+/* ---- directives ---- */
 
-static void advance(struct position *p, const char *to)
+/* The word after # and the blanks behind it. */
+static struct bytes directive_word(struct bytes text, struct bytes *rest)
 {
-    for (; p->at < to; p->at++)
-        if (*p->at == '\n') {
-            p->line++;
-            p->line_start = p->at + 1;
-        }
+    struct scanner s = { text.data + 1, text.data + text.size, false };
+    struct scan_token t = scan_next(&s);
+
+    *rest = (struct bytes){ s.at, (size_t)(s.end - s.at) };
+    return t.kind == SCAN_WORD || t.kind == SCAN_NUMBER ? t.text : (struct bytes){ "", 0 };
 }
 
-static int split(struct arena *arena, struct bytes source, int first_line, int cell, int depth,
+static struct bytes trimmed(struct bytes b)
+{
+    while (b.size > 0 && isspace((unsigned char)b.data[0])) {
+        b.data++;
+        b.size--;
+    }
+    while (b.size > 0 && isspace((unsigned char)b.data[b.size - 1]))
+        b.size--;
+    return b;
+}
+
+static struct bytes without_comment(struct bytes text)
+{
+    const char *comment = memmem(text.data, text.size, "//", 2);
+    const char *other = memmem(text.data, text.size, "/*", 2);
+
+    if (comment)
+        text.size = (size_t)(comment - text.data);
+    if (other && (!comment || other < comment))
+        text.size = (size_t)(other - text.data);
+    return trimmed(text);
+}
+
+static int read_define(struct cuda_item *item, enum item_kind kind, struct bytes rest,
+                       struct err *err)
+{
+    struct scanner s = { rest.data, rest.data + rest.size, false };
+    struct scan_token t = scan_next(&s);
+
+    item->kind = kind;
+    if (t.kind != SCAN_WORD)
+        return 0;
+    if (kind == ITEM_MACRO && s.at < s.end && *s.at != '(') /* one with parameters has no value */
+        item->value = without_comment((struct bytes){ s.at, (size_t)(s.end - s.at) });
+    return cuda_item_add_name(item, (struct item_name){ .scope = "", .kind = kind }, t.text, err);
+}
+
+/* if, ifdef, ifndef */
+static bool is_if(struct bytes word)
+{
+    return word.size >= 2 && memcmp(word.data, "if", 2) == 0;
+}
+
+static bool is_else(struct bytes word)
+{
+    return bytes_equal(word, "else") || bytes_equal(word, "elif") || bytes_equal(word, "elifdef") ||
+           bytes_equal(word, "elifndef");
+}
+
+/* The names that a part of an item defines: it is cut like a cell, and only its names are kept. */
+static int add_inner_names(const struct place *place, struct cuda_item *item, struct bytes part,
+                           struct err *err)
+{
+    struct place inner = *place;
+    struct position p = { part.data, part.data, 1 };
+    struct cuda_items items = { 0 };
+    int rc;
+
+    if (place->depth == MAX_NESTED)
+        return 0;
+    inner.depth++;
+    rc = split(&inner, part, &p, &items, err);
+    for (size_t i = 0; rc == 0 && i < items.count; i++)
+        for (size_t k = 0; rc == 0 && k < items.list[i].name_count; k++) {
+            struct item_name name = items.list[i].names[k];
+
+            if (!name.head)
+                name.head = items.list[i].head;
+            if (items.list[i].kind != ITEM_UNDEF)
+                rc = cuda_item_add_name(item, name, bytes_of(name.name), err);
+        }
+    free(items.list);
+    return rc;
+}
+
+/*
+ * From #if to its #endif is one item, with the names of everything inside, those behind #if 0 left
+ * out. Where the first branch leaves a brace open (two heads of one function), the rest of that
+ * function belongs to it.
+ */
+static int read_conditional(const struct place *place, struct scanner *s, struct bytes condition,
+                            struct cuda_item *item, struct err *err)
+{
+    const char *inside = s->at, *inside_end = s->at;
+    bool is_dead = bytes_equal(without_comment(condition), "0");
+    bool is_first = true; /* in the first branch of the outermost #if */
+    int open = 1, braces = 0;
+
+    while (open > 0 || braces > 0) {
+        struct scan_token t = scan_next(s);
+        struct bytes rest, word;
+
+        if (t.kind == SCAN_END)
+            break;
+        if (open == 0 || is_first)
+            braces += scan_is_sign(t, '{') - scan_is_sign(t, '}');
+        if (t.kind != SCAN_DIRECTIVE)
+            continue;
+        word = directive_word(t.text, &rest);
+        if (open == 1 && is_else(word)) {
+            is_first = false;
+            if (is_dead)
+                inside = s->at;
+            is_dead = false;
+        }
+        open += is_if(word) - bytes_equal(word, "endif");
+        inside_end = t.text.data;
+    }
+    item->text.size = (size_t)(s->at - item->text.data);
+    if (is_dead || inside_end < inside)
+        return 0;
+    return add_inner_names(place, item, (struct bytes){ inside, (size_t)(inside_end - inside) },
+                           err);
+}
+
+static int read_directive(const struct place *place, struct scanner *s, struct scan_token t,
+                          struct cuda_item *item, struct err *err)
+{
+    struct bytes rest, word = directive_word(t.text, &rest);
+
+    item->text = t.text;
+    item->kind = ITEM_OTHER;
+    item->head = cuda_one_line(place->arena, t.text);
+    if (!item->head)
+        return no_memory(err);
+    if (bytes_equal(word, "include"))
+        item->kind = ITEM_INCLUDE;
+    else if (bytes_equal(word, "define"))
+        return read_define(item, ITEM_MACRO, rest, err);
+    else if (bytes_equal(word, "undef"))
+        return read_define(item, ITEM_UNDEF, rest, err);
+    else if (is_if(word))
+        return read_conditional(place, s, rest, item, err);
+    else if (!bytes_equal(word, "pragma") || bytes_equal(trimmed(rest), "once"))
+        item->kind = ITEM_ONCE; /* #warning, #error; #pragma once means nothing here */
+    return 0;
+}
+
+/* ---- blocks ---- */
+
+/*
+ * `namespace a::b {` or `extern "C" {` at a token: moves the scanner behind the brace and gives the
+ * namespace's name. False when it is none, and the scanner stays.
+ */
+static bool opens_block(struct scanner *s, struct scan_token t, struct bytes *name)
+{
+    struct scanner ahead = *s;
+    bool is_namespace;
+
+    if (scan_is_word(t, "inline"))
+        t = scan_next(&ahead);
+    is_namespace = scan_is_word(t, "namespace");
+    *name = (struct bytes){ "", 0 };
+    if (!is_namespace && !scan_is_word(t, "extern"))
+        return false;
+    t = scan_next(&ahead);
+    if (!is_namespace) {
+        if (t.kind != SCAN_TEXT)
+            return false;
+        t = scan_next(&ahead);
+    } else {
+        const char *from = t.text.data;
+
+        while (t.kind == SCAN_WORD || scan_is_sign(t, ':')) {
+            name->data = from;
+            name->size = (size_t)(t.text.data + t.text.size - from);
+            t = scan_next(&ahead);
+        }
+    }
+    if (!scan_is_sign(t, '{'))
+        return false;
+    *s = ahead;
+    return true;
+}
+
+/* The brace that closes a block; NULL when there is none. Moves the scanner behind it. */
+static const char *find_close(struct scanner *s)
+{
+    struct scanner ahead = *s;
+    int braces = 1;
+
+    for (;;) {
+        struct scan_token t = scan_next(&ahead);
+
+        if (t.kind == SCAN_END)
+            return NULL;
+        braces += scan_is_sign(t, '{') - scan_is_sign(t, '}');
+        if (braces == 0) {
+            *s = ahead;
+            return t.text.data;
+        }
+    }
+}
+
+/* What stands inside a block, as items of their own. 1: there was a block; 0: none; -1: failed. */
+static int split_block(const struct place *place, struct scanner *s, struct scan_token t,
+                       struct position *p, struct cuda_items *out, struct err *err)
+{
+    struct scanner inside = *s, behind;
+    struct place inner = *place;
+    struct bytes name;
+    const char *close;
+
+    if (place->depth == MAX_NESTED || !opens_block(&inside, t, &name))
+        return 0;
+    behind = inside;
+    close = find_close(&behind);
+    if (!close)
+        return 0;
+    inner.depth++;
+    inner.open = arena_printf(place->arena, "%s%.*s\n", place->open, (int)(inside.at - t.text.data),
+                              t.text.data);
+    inner.close = arena_printf(place->arena, "}\n%s", place->close);
+    inner.scope =
+        name.size ? arena_printf(place->arena, "%s%.*s::", place->scope, (int)name.size, name.data)
+                  : place->scope;
+    if (!inner.open || !inner.close || !inner.scope)
+        return no_memory(err);
+    if (split(&inner, (struct bytes){ inside.at, (size_t)(close - inside.at) }, p, out, err) < 0)
+        return -1;
+    *s = behind;
+    return 1;
+}
+
+/* A block that is cut no further (too deep, or never closed) has no names. */
+static int read_whole_block(struct scanner *s, struct scan_token t, struct cuda_item *item,
+                            struct err *err)
+{
+    struct bytes name;
+
+    if (!opens_block(s, t, &name))
+        return 0;
+    if (!find_close(s))
+        s->at = s->end;
+    item->text.size = (size_t)(s->at - item->text.data);
+    item->head = cuda_one_line(item->arena, t.text);
+    return item->head ? 1 : no_memory(err);
+}
+
+static int read_item(const struct place *place, struct scanner *s, struct scan_token t,
+                     struct cuda_item *item, struct err *err)
+{
+    int rc = read_whole_block(s, t, item, err);
+
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (t.kind == SCAN_DIRECTIVE)
+        return read_directive(place, s, t, item, err);
+    return cuda_read_declaration(s, t, place->scope, item, err);
+}
+
+static int split(const struct place *place, struct bytes text, struct position *p,
                  struct cuda_items *out, struct err *err)
 {
-    char *copy = arena_copy(arena, source.data, source.size);
-    struct scanner s = { copy, copy ? copy + source.size : copy, true };
-    struct position p = { copy, copy, first_line };
+    struct scanner s = { text.data, text.data + text.size, true };
     struct scan_token t;
 
-    if (!copy)
-        return err_set(err, ERR_ResourceError, "out of memory for the cell's source");
     while ((t = scan_next(&s)).kind != SCAN_END) {
         struct cuda_item *item;
         int rc;
 
         if (scan_is_sign(t, ';'))
             continue;
+        rc = split_block(place, &s, t, p, out, err);
+        if (rc < 0)
+            return -1;
+        if (rc > 0)
+            continue;
         item = add_item(out);
         if (!item)
-            return err_set(err, ERR_ResourceError, "out of memory for the cell's definitions");
-        advance(&p, t.text.data);
+            return no_memory(err);
+        advance(p, t.text.data);
         item->text = t.text;
-        item->line = p.line;
-        item->column = (int)(t.text.data - p.line_start) + 1;
-        item->cell = cell;
-        item->arena = arena;
-        rc = t.kind == SCAN_DIRECTIVE ? read_directive(arena, &s, t, item, depth, err)
-                                      : read_declaration(arena, &s, t, item, depth, err);
-        if (rc < 0)
+        item->line = p->line;
+        item->column = (int)(t.text.data - p->line_start) + 1;
+        item->cell = place->cell;
+        item->arena = place->arena;
+        item->open = place->open;
+        item->close = place->close;
+        if (read_item(place, &s, t, item, err) < 0)
             return -1;
     }
     return 0;
 }
 
+/* ---- the text ---- */
+
+/* Line ends of Windows go: a backslash before one continues its line too. */
+static size_t drop_carriage_returns(char *text, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < size; i++)
+        if (text[i] != '\r' || i + 1 >= size || text[i + 1] != '\n')
+            text[n++] = text[i];
+    return n;
+}
+
+/* Messages must point at the cell, whatever a #line says. */
+static void blank_line_directives(char *text, size_t size)
+{
+    struct scanner s = { text, text + size, true };
+    struct scan_token t;
+
+    while ((t = scan_next(&s)).kind != SCAN_END) {
+        struct bytes rest, word;
+
+        if (t.kind != SCAN_DIRECTIVE)
+            continue;
+        word = directive_word(t.text, &rest);
+        if (!bytes_equal(word, "line") && !(word.size && isdigit((unsigned char)word.data[0])))
+            continue;
+        for (size_t i = 0; i < t.text.size; i++)
+            if (t.text.data[i] != '\n')
+                text[t.text.data - text + (ptrdiff_t)i] = ' ';
+    }
+}
+
 int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
                struct cuda_items *out, struct err *err)
 {
-    return split(arena, source, first_line, cell, 0, out, err);
+    struct place place = { .arena = arena, .open = "", .close = "", .scope = "", .cell = cell };
+    char *copy = arena_copy(arena, source.data, source.size);
+    struct position p = { copy, copy, first_line };
+    size_t size;
+
+    if (!copy)
+        return err_set(err, ERR_ResourceError, "out of memory for the cell's source");
+    size = drop_carriage_returns(copy, source.size);
+    copy[size] = '\0';
+    blank_line_directives(copy, size);
+    return split(&place, (struct bytes){ copy, size }, &p, out, err);
 }

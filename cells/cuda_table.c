@@ -27,6 +27,7 @@ struct table {
     struct row rows[MAX_ROWS];
     size_t count, compiled, worst; /* worst: the row that fits least */
     bool has_template;
+    bool has_code;  /* the compiler gave machine code */
     bool uses_arch; /* the source asks for __CUDA_ARCH__ */
     const struct device *device;
     int cell;
@@ -71,15 +72,18 @@ static int collect(struct table *t, const struct cuda_items *fresh, const struct
 {
     for (size_t i = 0; i < fresh->count; i++) {
         const struct cuda_item *item = &fresh->list[i];
-        bool is_kernel = item->kind == ITEM_KERNEL;
 
-        t->uses_arch |= cuda_uses(item->text, "__CUDA_ARCH__");
-        t->has_template |= is_kernel && memmem(item->text.data, item->text.size, "template", 8);
+        t->uses_arch |= item->kind != ITEM_HOST && cuda_uses(item->text, "__CUDA_ARCH__");
         for (size_t k = 0; k < item->name_count; k++) {
-            const struct cuda_kernel *kernel = image_kernel(image, item->names[k]);
+            const struct item_name *n = &item->names[k];
+            const struct cuda_kernel *kernel = image_kernel(image, n->name);
 
-            /* Names of #if and extern "C" blocks count when they turned out to be kernels. */
-            if ((kernel || is_kernel) && add_row(t, item->names[k], kernel, err) < 0)
+            if (n->kind != ITEM_KERNEL || n->is_specialization)
+                continue;
+            t->has_template |= n->is_template;
+            /* A branch of #if that was not taken has no kernel. */
+            if ((kernel || n->is_template || item->kind == ITEM_KERNEL || !t->has_code) &&
+                add_row(t, n->name, n->is_template ? NULL : kernel, err) < 0)
                 return -1;
         }
     }
@@ -241,6 +245,7 @@ int cuda_show_kernels(struct session *session, const struct cuda_items *fresh,
     }
     t->device = &device->device;
     t->cell = session_run_count(session);
+    t->has_code = image->cubin.size > 0;
     if (collect(t, fresh, image, err) < 0)
         goto out;
     if (t->count == 0) {

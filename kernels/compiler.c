@@ -160,6 +160,8 @@ static int collect_options(struct arena *arena, struct bytes body, const char *s
     rc |= add_option(o, o->arch, err);
     rc |= add_option(o, fields_int(body, TAG_IS_DEBUG, 0) ? "-G" : "-lineinfo", err);
     rc |= add_option(o, "--std=c++17", err);
+    /* constexpr functions, and methods of structs, are for kernels too. */
+    rc |= add_option(o, "-default-device", err);
     rc |= add_option(o, "--ptxas-options=-v", err);
     if (nvrtc.toolkit.include[0]) {
         snprintf(o->include, sizeof(o->include), "-I%s", nvrtc.toolkit.include);

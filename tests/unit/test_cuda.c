@@ -47,7 +47,7 @@ static void every_kind_of_definition_is_found_with_its_names(void **state)
         { "using real = float;", ITEM_TYPE, "real" },
         { "typedef unsigned int uint;", ITEM_TYPE, "uint" },
         { "struct __align__(16) S { int a; float b[3]; void f() { a = 1; } };", ITEM_TYPE, "S" },
-        { "enum Color { RED, GREEN };", ITEM_TYPE, "Color" },
+        { "enum Color { RED, GREEN };", ITEM_TYPE, "RED GREEN Color" },
         { "__constant__ float F[3] = { 1, 2, 3 };", ITEM_VARIABLE, "F" },
         { "__device__ int a = 0, b;", ITEM_VARIABLE, "a b" },
         { "template <typename T> __device__ T add(T a, T b) { return a + b; }", ITEM_FUNCTION,
@@ -60,11 +60,32 @@ static void every_kind_of_definition_is_found_with_its_names(void **state)
         { "template <int N> __global__ void k(int *p) { *p = N; }", ITEM_KERNEL, "k" },
         { "__global__ void k() { const char *s = \"}\"; char c = '{'; }", ITEM_KERNEL, "k" },
         { "__global__ void k() { const char *s = R\"x(})\")x\"; }", ITEM_KERNEL, "k" },
-        { "extern \"C\" { __global__ void k(); __device__ int z; }", ITEM_OTHER, "k z" },
-        { "namespace m { __device__ int inner(int a) { return a; } }", ITEM_OTHER, "inner" },
+        { "extern \"C\" { __global__ void k(); }", ITEM_PROTOTYPE, "k" },
+        { "namespace m { __device__ int inner(int a) { return a; } }", ITEM_FUNCTION, "inner" },
+        { "namespace a::b { inline namespace { struct S { int x; }; } }", ITEM_TYPE, "S" },
+        { "namespace cg = cooperative_groups;", ITEM_TYPE, "cg" },
+        { "enum class E : int { A, B };", ITEM_TYPE, "E" },
+        { "enum { A = 1, B = f(A, 2), C };", ITEM_TYPE, "A B C" },
+        { "typedef struct P_ { int x; } P, *PP;", ITEM_TYPE, "P P_ PP" },
+        { "typedef void (*callback)(int, float);", ITEM_TYPE, "callback" },
+        { "struct S final : public Base<int, 3>, Other { int x; };", ITEM_TYPE, "S" },
+        { "template <typename T, int N = (3 > 2)> struct V { T x[N]; };", ITEM_TYPE, "V" },
+        { "template <> struct V<int, 3> { int y; };", ITEM_TYPE, "V" },
+        { "__device__ Pair<int, float> a, b;", ITEM_VARIABLE, "a b" },
+        { "__device__ float (*op)(float, float) = add;", ITEM_VARIABLE, "op" },
+        { "__device__ P::P(int a) : x(a), y{ 1 } { z = 2; }", ITEM_FUNCTION, "P" },
+        { "__global__ void BOUNDS(256) k(int n) {}", ITEM_KERNEL, "k" },
+        { "template <> __global__ void k<float>(float *p) { *p = 1; }", ITEM_KERNEL, "k" },
+        { "template __global__ void k<int>(int *);", ITEM_ONCE, "" },
+        { "#undef N", ITEM_UNDEF, "N" },
+        { "#if 0\n__global__ void a() {}\n#else\n__global__ void b() {}\n#endif", ITEM_OTHER, "b" },
+        { "#ifdef X\n__global__ void k(int a) {\n#else\n__global__ void k() {\n#endif\n}",
+          ITEM_OTHER, "k" },
+        { "MAKE(add, +)", ITEM_OTHER, "" },
+        { "__device__ const char *s = u8R\"x(\"{)x\";", ITEM_VARIABLE, "s" },
         { "#if 1\n__global__ void a() {}\n#else\n__global__ void b() {}\n#endif", ITEM_OTHER,
           "a b" },
-        { "void host() { k<<<1, 1>>>(); }", ITEM_HOST, "host" },
+        { "void host() { k<<<1, 1>>>(); }", ITEM_FUNCTION, "host" },
         { "struct P make(int a) { return { a }; }", ITEM_FUNCTION, "make" },
         { "auto f = [](int a) { return a; };", ITEM_VARIABLE, "f" },
     };
@@ -77,7 +98,7 @@ static void every_kind_of_definition_is_found_with_its_names(void **state)
         split(&s, cases[i].source);
         for (size_t k = 0; s.items.count > 0 && k < s.items.list[0].name_count; k++)
             snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-                     names[0] ? " " : "", s.items.list[0].names[k]);
+                     names[0] ? " " : "", s.items.list[0].names[k].name);
         if (s.items.count != 1 || s.items.list[0].kind != cases[i].kind ||
             strcmp(names, cases[i].names) != 0)
             fail_msg("%s: %zu items, kind %d, names '%s'", cases[i].source, s.items.count,
@@ -451,7 +472,9 @@ static void host_code_that_launches_is_skipped_with_a_notice(void **state)
 
     need_compiler(h);
     assert_shows(h, "__global__ void k() {}\nvoid run() { k<<<1, 1>>>(); }", "k takes");
-    assert_non_null(strstr(buf_text(&h->out), "run() is host code"));
+    assert_non_null(
+        strstr(buf_text(&h->out), "left out host code, which has no __device__: run()"));
+    assert_non_null(strstr(buf_text(&h->out), "A launch is a line by itself: k<<<1, 1>>>();"));
 }
 
 static void a_warning_goes_to_stdout(void **state)

@@ -1,0 +1,121 @@
+/*
+ * One table: a pattern (a final * matches the rest of the name) and what to do with
+ * such a header. The first row that matches counts, and its number is the rank.
+ */
+#include "cells/cuda_headers.h"
+
+static const struct {
+    const char *pattern;
+    enum header_kind kind;
+    const char *words;
+} HEADERS[] = {
+    { "cuda_fp16*", HEADER_PLAIN, NULL },
+    { "cuda_bf16*", HEADER_PLAIN, NULL },
+    { "cuda_fp8*", HEADER_PLAIN, NULL },
+    { "cuda_fp4*", HEADER_PLAIN, NULL },
+    { "mma.h", HEADER_ON_DEMAND, "nvcuda" },
+    { "cuda_pipeline*", HEADER_ON_DEMAND, "__pipeline_* nvcuda" },
+    { "cuda_awbarrier*", HEADER_ON_DEMAND, "nvcuda __mbarrier_*" },
+    { "cooperative_groups.h", HEADER_ON_DEMAND, "cooperative_groups" },
+    { "cooperative_groups/reduce.h", HEADER_ON_DEMAND, "cooperative_groups" },
+    { "cooperative_groups/scan.h", HEADER_ON_DEMAND, "cooperative_groups" },
+    { "cooperative_groups/memcpy_async.h", HEADER_ON_DEMAND, "cooperative_groups" },
+    { "cooperative_groups/*", HEADER_ON_DEMAND, "cooperative_groups" },
+    { "cuda/*", HEADER_ON_DEMAND, "cuda" },
+    { "curand_kernel.h", HEADER_ON_DEMAND, "curand*" },
+    { "cub/*", HEADER_ON_DEMAND, "cub" },
+
+    /* The standard library as cuda::std has it; kernels/device_headers.c answers these names. */
+    { "cmath", HEADER_ON_DEMAND, "std" },
+    { "cstdint", HEADER_PLAIN, NULL },
+    { "type_traits", HEADER_ON_DEMAND, "std" },
+    { "limits", HEADER_ON_DEMAND, "std" },
+    { "utility", HEADER_ON_DEMAND, "std" },
+    { "tuple", HEADER_ON_DEMAND, "std" },
+    { "array", HEADER_ON_DEMAND, "std" },
+    { "complex", HEADER_ON_DEMAND, "std" },
+    { "functional", HEADER_ON_DEMAND, "std" },
+    { "algorithm", HEADER_ON_DEMAND, "std" },
+    { "numeric", HEADER_ON_DEMAND, "std" },
+    { "iterator", HEADER_ON_DEMAND, "std" },
+    { "cstddef", HEADER_ON_DEMAND, "std" },
+    { "concepts", HEADER_ON_DEMAND, "std" },
+
+    /* Libraries that the host calls, and helpers of NVIDIA's samples. */
+    { "thrust/*", HEADER_HOST, NULL },
+    { "helper_cuda*", HEADER_HOST, NULL },
+    { "helper_functions.h", HEADER_HOST, NULL },
+    { "helper_string.h", HEADER_HOST, NULL },
+    { "helper_timer.h", HEADER_HOST, NULL },
+    { "helper_image.h", HEADER_HOST, NULL },
+    { "helper_gl.h", HEADER_HOST, NULL },
+    { "helper_multiprocess.h", HEADER_HOST, NULL },
+    { "exception.h", HEADER_HOST, NULL },
+    { "nvrtc_helper.h", HEADER_HOST, NULL },
+    { "timer.h", HEADER_HOST, NULL },
+    { "nvtx3/*", HEADER_HOST, NULL },
+    { "nvToolsExt*", HEADER_HOST, NULL },
+    { "cublas*", HEADER_HOST, NULL },
+    { "cufft*", HEADER_HOST, NULL },
+    { "cusparse*", HEADER_HOST, NULL },
+    { "cusolver*", HEADER_HOST, NULL },
+    { "cudnn*", HEADER_HOST, NULL },
+    { "curand.h", HEADER_HOST, NULL },
+    { "nccl.h", HEADER_HOST, NULL },
+    { "mpi.h", HEADER_HOST, NULL },
+    { "omp.h", HEADER_HOST, NULL },
+    { "cuda_profiler_api.h", HEADER_HOST, NULL },
+    { "cudaProfiler.h", HEADER_HOST, NULL },
+    { "cuda_gl_interop.h", HEADER_HOST, NULL },
+    { "GL/*", HEADER_HOST, NULL },
+    { "sys/*", HEADER_HOST, NULL },
+    { "unistd.h", HEADER_HOST, NULL },
+    { "pthread.h", HEADER_HOST, NULL },
+    { "getopt.h", HEADER_HOST, NULL },
+    { "errno.h", HEADER_HOST, NULL },
+    { "signal.h", HEADER_HOST, NULL },
+    { "fcntl.h", HEADER_HOST, NULL },
+    { "windows.h", HEADER_HOST, NULL },
+    { "Windows.h", HEADER_HOST, NULL },
+};
+
+struct bytes cuda_header_name(struct bytes directive)
+{
+    const char *end = directive.data + directive.size, *open = directive.data, *close;
+
+    while (open < end && *open != '<' && *open != '"')
+        open++;
+    if (open == end)
+        return (struct bytes){ "", 0 };
+    close = memchr(open + 1, *open == '<' ? '>' : '"', (size_t)(end - open - 1));
+    return close ? (struct bytes){ open + 1, (size_t)(close - open - 1) } : (struct bytes){ "", 0 };
+}
+
+static bool matches(const char *pattern, size_t n, struct bytes name)
+{
+    if (n > 0 && pattern[n - 1] == '*')
+        return name.size >= n - 1 && memcmp(pattern, name.data, n - 1) == 0;
+    return name.size == n && memcmp(pattern, name.data, n) == 0;
+}
+
+struct cuda_header cuda_header_find(struct bytes name)
+{
+    for (size_t i = 0; i < COUNT(HEADERS); i++)
+        if (matches(HEADERS[i].pattern, strlen(HEADERS[i].pattern), name))
+            return (struct cuda_header){ HEADERS[i].kind, (int)i, HEADERS[i].words };
+    return (struct cuda_header){ HEADER_PLAIN, COUNT(HEADERS), NULL };
+}
+
+bool cuda_header_wants(const struct cuda_header *header, struct bytes word)
+{
+    const char *at = header->words;
+
+    while (at && *at) {
+        size_t n = strcspn(at, " ");
+
+        if (matches(at, n, word))
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}

@@ -1,0 +1,32 @@
+/*
+ * Headers that CUDA programs include. Device code needs few of them, and some take a second to
+ * compile: a header goes into a compilation only when its text uses what the header is for, and
+ * always at the same place in the order, so that the compiler's precompiled headers fit.
+ */
+#ifndef WB_CELLS_CUDA_HEADERS_H
+#define WB_CELLS_CUDA_HEADERS_H
+
+#include "model/base/base.h"
+
+#include <stdbool.h>
+
+enum header_kind {
+    HEADER_PLAIN,     /* as written; unknown ones too */
+    HEADER_ON_DEMAND, /* only with one of its words */
+    HEADER_HOST,      /* for the host alone: left out */
+};
+
+struct cuda_header {
+    enum header_kind kind;
+    int rank;          /* its place in the order; unknown ones come last */
+    const char *words; /* ON_DEMAND: identifiers that need it, apart by blanks; x* is a prefix */
+};
+
+/* "cuda_fp16.h" of `#include <cuda_fp16.h>`; empty when the directive names no file. */
+struct bytes cuda_header_name(struct bytes directive);
+struct cuda_header cuda_header_find(struct bytes name);
+
+/* Does an identifier ask for the header? */
+bool cuda_header_wants(const struct cuda_header *header, struct bytes word);
+
+#endif

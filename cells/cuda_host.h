@@ -1,0 +1,25 @@
+/*
+ * Host code in a cell: a kernel is often pasted with the functions that call it.
+ */
+#ifndef WB_CELLS_CUDA_HOST_H
+#define WB_CELLS_CUDA_HOST_H
+
+#include "cells/cuda_state.h"
+
+/*
+ * Makes ITEM_HOST of what is for the host alone: functions and variables without __device__ and its
+ * like (macros of the session that hold one count), types that hold what only hosts have. A
+ * function marked by such a macro becomes what the macro says.
+ *
+ * Fails with CompileError for a function that reads threadIdx and the like but is not marked: its
+ * author forgot __global__.
+ */
+int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err *err) MUST_CHECK;
+
+/* One or two lines that say what was left out, and the launch that it held. */
+void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink);
+
+/* Adds to a compiler's error that a name is defined for the host: "sq() is host code". */
+void cuda_hint_at_host(const struct cuda_items *items, struct err *err);
+
+#endif
