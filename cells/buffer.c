@@ -102,6 +102,12 @@ static size_t page_round(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
+/* The bitmap counts as memory too. */
+static size_t with_bitmap(size_t size)
+{
+    return page_round(page_round(size) + (size + 7) / 8);
+}
+
 /* "768 MB": sizes in errors. */
 static const char *size_text(size_t bytes, char *out, size_t size)
 {
@@ -141,18 +147,14 @@ too_large:
 static int check_room(const struct buffers *b, const char *name, size_t size, size_t old,
                       struct err *err)
 {
-    size_t limit = buffers_limit(), total = b->bytes - old + size;
-    char wanted[32], allowed[32], all[32];
+    size_t limit = buffers_limit(), total = b->bytes - old + with_bitmap(size);
+    char wanted[32], allowed[32], taken[32];
 
     if (total > limit) {
-        size_text(size, wanted, sizeof(wanted));
-        size_text(limit, allowed, sizeof(allowed));
-        if (total == size)
-            err_set(err, ERR_ResourceError, "%.60s takes %s; buffers may take %s here", name,
-                    wanted, allowed);
-        else
-            err_set(err, ERR_ResourceError, "%.60s takes %s, with the others %s; %s is allowed",
-                    name, wanted, size_text(total, all, sizeof(all)), allowed);
+        err_set(err, ERR_ResourceError, "%.60s takes %s; buffers may take %s here, %s are taken",
+                name, size_text(size, wanted, sizeof(wanted)),
+                size_text(limit, allowed, sizeof(allowed)),
+                size_text(b->bytes - old, taken, sizeof(taken)));
         return err_next(err, "half of this machine's memory is for buffers; %%who lists them, "
                              "%%reset data frees them");
     }
@@ -172,7 +174,7 @@ static int check_room(const struct buffers *b, const char *name, size_t size, si
 static int map_memory(struct buffer *buffer, struct err *err)
 {
     buffer->defined_offset = page_round(buffer->size);
-    buffer->mapped = page_round(buffer->defined_offset + (buffer->size + 7) / 8);
+    buffer->mapped = with_bitmap(buffer->size);
     buffer->fd = memfd_create("warpbook-buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (buffer->fd < 0)
         return err_set(err, ERR_ResourceError, "%.60s: no memory file: %s", buffer->name,
@@ -234,19 +236,17 @@ static void place(struct buffers *b, struct buffer *buffer)
     b->list[b->count++] = buffer;
 }
 
-int buffer_make(struct session *session, const char *name, const struct element_type *type,
-                int rank, const int64_t *shape, bool is_symbol, struct buffer **out,
-                struct err *err)
+int buffer_prepare(struct session *session, const char *name, const struct element_type *type,
+                   int rank, const int64_t *shape, bool is_symbol, struct buffer **out,
+                   struct err *err)
 {
-    struct buffers *b = session->buffers;
     struct buffer *old = find(session, name, is_symbol), *buffer = NULL;
     int64_t count = 0;
     size_t size = 0;
-    char how[64];
 
     *out = NULL;
     if (count_elements(name, type, rank, shape, &count, &size, err) < 0 ||
-        check_room(b, name, size + size / 8, old ? old->mapped : 0, err) < 0 || reserve(b, err) < 0)
+        check_room(session->buffers, name, size, old ? old->mapped : 0, err) < 0)
         return -1;
     buffer = calloc(1, sizeof(*buffer));
     if (!buffer)
@@ -260,15 +260,46 @@ int buffer_make(struct session *session, const char *name, const struct element_
         buffer_free(buffer);
         return -1;
     }
+    *out = buffer;
+    return 0;
+}
+
+int buffer_commit(struct session *session, struct buffer *take, struct err *err)
+{
+    struct buffer *old = find(session, take->name, take->is_symbol);
+    char how[64];
+
+    if (reserve(session->buffers, err) < 0) {
+        buffer_free(take);
+        return -1;
+    }
     if (old) {
         snprintf(how, sizeof(how), "replaced by a new one in In[%d]", session->run_count);
         buffer_drop(session, old, how);
     }
-    if (!is_symbol)
-        session_remove(session, name);
-    place(b, buffer);
-    *out = buffer;
+    if (!take->is_symbol)
+        session_remove(session, take->name);
+    place(session->buffers, take);
     return 0;
+}
+
+void buffer_discard(struct buffer **buffer)
+{
+    buffer_free(*buffer);
+    *buffer = NULL;
+}
+
+int buffer_make(struct session *session, const char *name, const struct element_type *type,
+                int rank, const int64_t *shape, bool is_symbol, struct buffer **out,
+                struct err *err)
+{
+    *out = NULL;
+    if (buffer_prepare(session, name, type, rank, shape, is_symbol, out, err) < 0)
+        return -1;
+    if (buffer_commit(session, *out, err) == 0)
+        return 0;
+    *out = NULL;
+    return -1;
 }
 
 void buffer_set_origin(struct buffer *buffer, const char *fmt, ...)

@@ -117,6 +117,16 @@ int buffer_make(struct session *session, const char *name, const struct element_
                 int rank, const int64_t *shape, bool is_symbol, struct buffer **out,
                 struct err *err) MUST_CHECK;
 
+/*
+ * The same in two steps, for data that are read from the buffer that is replaced: prepared ones
+ * belong to the caller and have no address; commit gives it to the session, discard ends it.
+ */
+int buffer_prepare(struct session *session, const char *name, const struct element_type *type,
+                   int rank, const int64_t *shape, bool is_symbol, struct buffer **out,
+                   struct err *err) MUST_CHECK;
+int buffer_commit(struct session *session, struct buffer *take, struct err *err) MUST_CHECK;
+void buffer_discard(struct buffer **buffer);
+
 /* The buffer of a name, else the device symbol that holds it; NULL: none. Borrowed. */
 struct buffer *buffer_find(struct session *session, const char *name);
 /* The symbol alone. */

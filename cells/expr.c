@@ -6,7 +6,7 @@
  */
 #include "cells/expr.h"
 
-#include "cells/buffer.h"
+#include "cells/buffer_value.h"
 #include "cells/internal.h"
 
 #include <math.h>
@@ -46,6 +46,12 @@ static int not_a_number(struct scope *scope, const struct expr *expr, const stru
         return err_next(err,
                         "null is no limit, nothing set, or what a device cannot count: for that "
                         "use device=model");
+    }
+    if (v->type == VALUE_BUFFER)
+        return buffer_no_number(scope, expr, v, err);
+    if (v->type == VALUE_UNWRITTEN) {
+        expr_fail(scope, expr, err, ERR_ValueError, "%s was never written", expr_show(scope, expr));
+        return err_next(err, "a launch or %%buffer NAME = ... gives it a value");
     }
     expr_fail(scope, expr, err, ERR_UsageError, "%s is %s, not a number", expr_show(scope, expr),
               value_a_type(v->type));
@@ -241,6 +247,8 @@ static int eval_field(struct scope *scope, const struct expr *expr, struct value
 
     if (expr_eval(scope, expr->kids[0], &owner, err) < 0)
         return -1;
+    if (owner.type == VALUE_BUFFER)
+        return buffer_field_eval(scope, expr, &owner, out, err);
     if (owner.type == VALUE_LIST)
         return field_of_list(scope, expr, &owner, out, err);
     if (owner.type == VALUE_DIM && strlen(expr->text) == 1 && strchr("xyz", expr->text[0])) {
@@ -306,7 +314,12 @@ static int eval_index(struct scope *scope, const struct expr *expr, struct value
                       struct err *err)
 {
     struct value owner, index, *items;
+    bool is_buffer;
 
+    if (buffer_index_eval(scope, expr, &is_buffer, out, err) < 0)
+        return -1;
+    if (is_buffer)
+        return 0;
     if (expr_eval(scope, expr->kids[0], &owner, err) < 0 ||
         expr_eval(scope, expr->kids[1], &index, err) < 0)
         return -1;
@@ -504,8 +517,11 @@ static int eval_binary(struct scope *scope, const struct expr *expr, struct valu
     if (expr->op == OP_AND || expr->op == OP_OR)
         return eval_logic(scope, expr, out, err);
     if (expr_eval(scope, expr->kids[0], &a, err) < 0 ||
-        expr_eval(scope, expr->kids[1], &b, err) < 0 ||
-        expr_need_number(scope, expr->kids[0], &a, err) < 0 ||
+        expr_eval(scope, expr->kids[1], &b, err) < 0)
+        return -1;
+    if (a.type == VALUE_BUFFER || b.type == VALUE_BUFFER)
+        return buffer_arithmetic(scope, expr, &a, &b, out, err);
+    if (expr_need_number(scope, expr->kids[0], &a, err) < 0 ||
         expr_need_number(scope, expr->kids[1], &b, err) < 0)
         return -1;
     if (a.type == VALUE_FLOAT || b.type == VALUE_FLOAT) {

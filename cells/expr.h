@@ -61,6 +61,9 @@ struct scope {
 /* Reads one expression, ranges included, and stops at what cannot continue it. */
 int expr_parse(struct lexer *lexer, struct expr **out, struct err *err) MUST_CHECK;
 
+/* The same for the right side of %buffer: (1,2,3,4) and {1,2} are lists of any length there. */
+int expr_parse_initial(struct lexer *lexer, struct expr **out, struct err *err) MUST_CHECK;
+
 /* true, null, inf, warpSize, _ ...: names that cannot be set. */
 bool expr_is_reserved(const char *name);
 

@@ -19,6 +19,7 @@
     X(RUN) \
     X(SOURCE) \
     /* the language */ \
+    X(BUFFER) \
     X(LET) \
     X(PRINT) \
     X(CHECK) \

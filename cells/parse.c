@@ -12,6 +12,7 @@ enum { MAX_DEPTH = 200, MAX_TREE = 1000 };
 struct parser {
     struct lexer *lexer;
     int depth;
+    bool is_wide;       /* (1,2,3,4) and {1,2} are lists: the right side of %buffer */
     bool in_comparison; /* +- here is a tolerance, not a sum with a negative number */
 };
 
@@ -142,6 +143,11 @@ static int parse_group(struct parser *p, const struct token *open, struct expr *
         (*out)->is_grouped = true;
         (*out)->start = e->start;
         (*out)->end = e->end;
+        return 0;
+    }
+    if (p->is_wide && e->count && (e->count > 3 || close == '}')) {
+        e->kind = EXPR_LIST;
+        *out = e;
         return 0;
     }
     if (e->count == 0 || e->count > 3 || close == '}')
@@ -499,6 +505,13 @@ static int parse_range(struct parser *p, struct expr **out, struct err *err)
     e->end = p->lexer->last_end;
     *out = e;
     return 0;
+}
+
+int expr_parse_initial(struct lexer *lexer, struct expr **out, struct err *err)
+{
+    struct parser p = { .lexer = lexer, .is_wide = true };
+
+    return parse_range(&p, out, err);
 }
 
 int expr_parse(struct lexer *lexer, struct expr **out, struct err *err)

@@ -3,7 +3,8 @@
  */
 #include "cells/value.h"
 
-#include "cells/buffer.h"
+#include "cells/buffer_number.h"
+#include "cells/buffer_value.h"
 #include "cells/internal.h"
 #include "cells/json_text.h"
 #include "model/base/buf.h"
@@ -21,7 +22,7 @@ const char *value_type_name(enum value_type type)
 {
     static const char *const NAMES[] = {
         "null",      "int",  "float",  "bool",   "text",   "name",
-        "dimension", "list", "result", "object", "buffer",
+        "dimension", "list", "result", "object", "buffer", "never written",
     };
 
     return (size_t)type < COUNT(NAMES) ? NAMES[type] : "value";
@@ -31,7 +32,7 @@ const char *value_a_type(enum value_type type)
 {
     static const char *const NAMES[] = {
         "null",        "an int", "a float",  "a bool",    "a text",   "a name",
-        "a dimension", "a list", "a result", "an object", "a buffer",
+        "a dimension", "a list", "a result", "an object", "a buffer", "never written",
     };
 
     return (size_t)type < COUNT(NAMES) ? NAMES[type] : "a value";
@@ -54,27 +55,11 @@ bool value_as_float(const struct value *v, double *out)
     }
 }
 
-/* The fewest digits that read back as the same double. */
-static void put_float(struct buf *b, double f)
+static void put_float(struct buf *b, const struct value *v)
 {
-    char text[40];
+    char text[64];
 
-    if (isnan(f)) {
-        buf_puts(b, "nan");
-        return;
-    }
-    if (isinf(f)) {
-        buf_puts(b, f > 0 ? "inf" : "-inf");
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, f);
-        if (strtod(text, NULL) == f)
-            break;
-    }
-    /* 1e+06 reads worse than 1000000. */
-    if (strchr(text, 'e') && fabs(f) >= 1 && fabs(f) < 1e15 && floor(f) == f)
-        snprintf(text, sizeof(text), "%.0f", f);
+    float_text((enum scalar_kind)v->kind, v->f, text, sizeof(text));
     buf_puts(b, text);
 }
 
@@ -88,7 +73,7 @@ static void put_value(struct buf *b, const struct value *v)
         buf_printf(b, "%lld", (long long)v->i);
         break;
     case VALUE_FLOAT:
-        put_float(b, v->f);
+        put_float(b, v);
         break;
     case VALUE_BOOL:
         buf_puts(b, v->b ? "true" : "false");
@@ -120,9 +105,10 @@ static void put_value(struct buf *b, const struct value *v)
         json_text(v->json, JSON_TEXT_LINE, b);
         break;
     case VALUE_BUFFER:
-        buf_puts(b, v->buffer.buffer->name);
-        if (v->buffer.offset)
-            buf_printf(b, " + %lld", (long long)v->buffer.offset);
+        buffer_value_put(b, v, PRINTED_ITEMS);
+        break;
+    case VALUE_UNWRITTEN:
+        buf_puts(b, "never written");
         break;
     }
 }
@@ -333,9 +319,9 @@ json_t *value_to_json(const struct value *v)
     case VALUE_JSON:
         return json_incref(v->json);
     case VALUE_BUFFER:
-        return v->buffer.offset
-                   ? json_sprintf("%s + %lld", v->buffer.buffer->name, (long long)v->buffer.offset)
-                   : json_string(v->buffer.buffer->name);
+        return buffer_value_name_json(v);
+    case VALUE_UNWRITTEN:
+        return json_null();
     }
     return NULL;
 }

@@ -12,23 +12,30 @@
 #include <stdbool.h>
 
 struct buffer; /* cells/buffer.h */
+struct element_type;
 
 enum value_type {
     VALUE_NULL,  /* a field that the device cannot count */
     VALUE_INT,   /* int64 */
     VALUE_FLOAT, /* double */
     VALUE_BOOL,
-    VALUE_STRING, /* "text" */
-    VALUE_NAME,   /* a bare word: gto, L40S */
-    VALUE_DIM,    /* (x,y,z): missing ones are 1 */
-    VALUE_LIST,   /* [a,b,c], a range, or a list field */
-    VALUE_RESULT, /* what a magic gave; fields by name */
-    VALUE_JSON,   /* an object inside a result */
-    VALUE_BUFFER, /* a buffer, or a place in it: x, x + 16, A[2] */
+    VALUE_STRING,    /* "text" */
+    VALUE_NAME,      /* a bare word: gto, L40S */
+    VALUE_DIM,       /* (x,y,z): missing ones are 1 */
+    VALUE_LIST,      /* [a,b,c], a range, or a list field */
+    VALUE_RESULT,    /* what a magic gave; fields by name */
+    VALUE_JSON,      /* an object inside a result */
+    VALUE_BUFFER,    /* a buffer, or a place in it: x, x + 16, A[2] */
+    VALUE_UNWRITTEN, /* an element that nobody ever wrote */
 };
 
 struct value {
     enum value_type type;
+    /*
+     * Of a FLOAT: the enum scalar_kind of the buffer that it came from, so that 0.1f compares
+     * with 0.1 and is written as 0.1; 0 (no kind with a point) for every other one.
+     */
+    int kind;
     union {
         int64_t i;
         double f;
@@ -47,7 +54,9 @@ struct value {
         struct {
             struct buffer *buffer; /* borrowed from the session */
             int64_t offset;        /* of the place, in elements from the start */
-            int level;             /* indexes that were applied: 1 for the row A[2] */
+            int level;             /* indexes applied: 1 for the row A[2]; -1: x + 16, flat */
+            unsigned inner;        /* bytes into the element: a member of a struct */
+            const struct element_type *type; /* of that member; NULL: the buffer's own */
         } buffer;
     };
 };

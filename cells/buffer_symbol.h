@@ -1,0 +1,17 @@
+/*
+ * Device variables as buffers: `__constant__ float F[3];` of an earlier cell is a buffer of
+ * three floats once somebody fills it, shows it, or launches a kernel that uses it.
+ */
+#ifndef WB_CELLS_BUFFER_SYMBOL_H
+#define WB_CELLS_BUFFER_SYMBOL_H
+
+#include "cells/buffer.h"
+
+/*
+ * Type and shape as its declaration says. *is_found: false when no device variable has the name.
+ * Fails with UnsupportedError for a declaration that cannot be read here; the text says why.
+ */
+int symbol_type(struct session *session, const char *name, bool *is_found,
+                struct element_type *type, int *rank, int64_t *shape, struct err *err) MUST_CHECK;
+
+#endif
