@@ -247,6 +247,8 @@ static int fail_memory_fault(struct warp *w, struct err *err)
 
     if (!site->bytes) {
         err_set(err, ERR_MemoryFault, "%s: %s", w->cta->run->entry->name, site->why);
+        if (site->hint)
+            return err_next(err, "%s", site->hint);
         return err_next(err, "look at how deep the calls go, and at the pointers to functions");
     }
     if (!site->why) {
@@ -291,7 +293,14 @@ int check_fault(struct warp *w, struct err *err)
         return err_set(err, ERR_ResourceError, "%s: the launch needs more memory than it may take",
                        kernel);
     case ERR_AssertFault:
-        err_set(err, ERR_AssertFault, "%s reached a trap", kernel);
+        if (w->fault.why) {
+            err_set(err, ERR_AssertFault, "%s: assertion `%s` failed (%d thread%s)", kernel,
+                    w->fault.why, __builtin_popcount(w->fault.lanes),
+                    __builtin_popcount(w->fault.lanes) == 1 ? "" : "s");
+            err_next(err, "print the values that the assertion compares, in the thread named below");
+        } else {
+            err_set(err, ERR_AssertFault, "%s reached a trap", kernel);
+        }
         break;
     default:
         fail_memory_fault(w, err);

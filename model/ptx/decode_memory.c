@@ -2,6 +2,7 @@
  * Decoding of loads, stores, atomics and calls: by space, type and width.
  */
 #include "model/ptx/decode.h"
+#include "model/ptx/system.h"
 
 #include <stdio.h>
 
@@ -375,6 +376,39 @@ static int check_shape(struct decoder *d, const struct call *call)
     return 0;
 }
 
+static bool has_words(const struct area *areas, int count, const char *words)
+{
+    if ((size_t)count != strlen(words))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (areas[i].words != words[i] - '0')
+            return false;
+    return true;
+}
+
+/* A function that no PTX has: printf and its like run here, others are refused by name. */
+static int decode_system(struct decoder *d, const struct call *call, const char *name)
+{
+    const struct system_function *f = system_find(name);
+    const char *reason = system_refusal(name);
+    struct insn *in = d->insn;
+    char why[200];
+
+    if (!f) {
+        snprintf(why, sizeof why, "%.80s: %s", name,
+                 reason ? reason
+                        : "it is not defined, and is none of the functions that are known");
+        return decode_refuse(d, why);
+    }
+    if (!has_words(call->arguments, call->argument_count, f->arguments) ||
+        (call->result_count && !has_words(call->results, call->result_count, f->result)))
+        return decode_refuse(d, "a call with other arguments than the function has");
+    set_exec(in, f->exec, LAT_GLOBAL);
+    in->control = CONTROL_NONE;
+    d->module->has_heap |= f->is_heap;
+    return 0;
+}
+
 /* call{.uni} {(result),} name-or-register {, (arguments)} {, prototype} */
 int decode_call(struct decoder *d)
 {
@@ -405,12 +439,8 @@ int decode_call(struct decoder *d)
     }
     if (!callee || callee->kind != OPERAND_SYMBOL || callee->symbol->kind != SYMBOL_FUNCTION)
         return decode_refuse(d, "a call of what is no function");
-    if (!callee->symbol->body->is_defined) {
-        char why[160];
-
-        snprintf(why, sizeof why, "%.80s is not a function that is executed", callee->symbol->name);
-        return decode_refuse(d, why);
-    }
+    if (!callee->symbol->body->is_defined)
+        return decode_system(d, call, callee->symbol->name);
     call->callee = &d->module->functions[callee->symbol->body->index];
     return check_shape(d, call);
 }

@@ -8,6 +8,7 @@
 #ifndef WB_MODEL_PTX_INTERNAL_H
 #define WB_MODEL_PTX_INTERNAL_H
 
+#include "model/base/buf.h"
 #include "model/ptx/parse.h"
 #include "model/ptx/ptx.h"
 
@@ -292,6 +293,7 @@ struct ptx_module {
     struct shared_variable *shared; /* by index */
     int shared_count;
     bool is_ordered; /* some instruction's result depends on the order of blocks */
+    bool has_heap;   /* calls malloc: blocks share one heap, in their order */
 };
 
 /* ---- A launch ------------------------------------------------------------------------------- */
@@ -336,6 +338,7 @@ struct run {
     int64_t thread_budget;
     struct ptx_dim sm_of;               /* unused lanes of smid: x = SM count */
     const struct region **base_regions; /* by base: the allocation it points into, or NULL */
+    struct heap *heap;                  /* of device malloc; NULL: the module calls none */
 };
 
 struct frame {
@@ -381,7 +384,8 @@ struct fault_site {
     uint64_t address;
     int bytes;
     const struct insn *insn;
-    const char *why; /* static */
+    const char *why;  /* static, or the arena's of the block */
+    const char *hint; /* what to do about it, or NULL; static */
 };
 
 struct cta;
@@ -414,6 +418,12 @@ struct barrier {
     int expected; /* of a barrier that names a count; 0: all threads that have not ended */
 };
 
+/* What a block printed so far. */
+struct printed {
+    struct buf text;
+    int64_t lost; /* bytes beyond PTX_PRINT_LIMIT */
+};
+
 /* A block in flight on one host thread. */
 struct cta {
     const struct run *run;
@@ -426,6 +436,7 @@ struct cta {
     struct warp *warps;
     struct barrier barriers[MAX_BARRIERS];
     int used_barriers; /* the highest that a warp came to, and one */
+    struct printed printed;
     int live_threads;
     int64_t poll; /* instructions until the stop flag is looked at */
     struct err *err;
@@ -547,6 +558,12 @@ void frame_close(struct warp *w, struct frame *frame);
 int origin_find(struct ptx_module *module, struct function *f, struct err *err) MUST_CHECK;
 /* The allocations that those are in a launch; after memory was mapped. -1: out of memory. */
 int origin_resolve(struct run *run, struct arena *arena) MUST_CHECK;
+/* address.c: one lane's generic address. */
+enum space address_space(uint64_t address);
+/* The host memory behind it and the bytes up to the end of what holds it; NULL: there is none. */
+uint8_t *address_at(const struct warp *w, int lane, uint64_t address, bool is_write, size_t *room);
+/* The thread of a lane. */
+struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane);
 
 /* check.c */
 int check_fault(struct warp *w, struct err *err);

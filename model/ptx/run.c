@@ -9,6 +9,9 @@
  */
 #include "model/memory.h"
 #include "model/ptx/access.h"
+#include "model/ptx/heap.h"
+#include "model/ptx/print.h"
+#include "model/ptx/system.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -158,7 +161,10 @@ static void shape_run(struct run *run, const struct ptx_launch *l)
     if (l->dynamic_shared_bytes)
         shared = (uint64_t)run->module->dynamic_shared_base + (uint64_t)l->dynamic_shared_bytes;
     run->shared_bytes = (uint32_t)shared;
-    run->stack_bytes = (uint32_t)round_up(max_i64(l->kernel->local_bytes, DEFAULT_STACK), 16);
+    run->stack_bytes =
+        (uint32_t)round_up(max_i64(l->kernel->local_bytes,
+                                   l->stack_bytes ? (int64_t)l->stack_bytes : DEFAULT_STACK),
+                           16);
     run->thread_budget =
         l->max_thread_instructions > 0 ? l->max_thread_instructions : DEFAULT_BUDGET;
 }
@@ -173,6 +179,7 @@ struct team {
     int64_t traced;     /* of those, for the timing model */
     int *trace_classes; /* by traced block: class in the classes of who ran it */
     uint8_t *trace_owners;
+    struct print_queue printed;
     atomic_llong next;   /* place in the order of executed blocks */
     atomic_llong failed; /* lowest place that failed */
 };
@@ -230,8 +237,12 @@ static int run_block(struct worker *w, int64_t place, struct trace **traces)
     w->cta.linear = linear;
     w->cta.index = block_index(&team->run->launch->grid, linear);
     set_tracing(w, traced >= 0, traces);
-    if (simt_run_block(&w->cta, &w->err) < 0)
+    if (simt_run_block(&w->cta, &w->err) < 0) {
+        (void)print_place(&team->printed, place, &w->cta.printed, true);
         return -1;
+    }
+    if (print_place(&team->printed, place, &w->cta.printed, false) < 0)
+        return err_set(&w->err, ERR_ResourceError, "no memory for what the kernel prints");
     if (traced >= 0) {
         team->trace_classes[traced] = classes_add_block(&w->classes, &w->cta);
         team->trace_owners[traced] = (uint8_t)w->index;
@@ -510,7 +521,7 @@ static int host_threads_of(const struct run *run, const struct team *team)
 {
     int64_t n = run->launch->host_threads > 0 ? run->launch->host_threads : 1;
 
-    if (run->module->is_ordered)
+    if (run->module->is_ordered || run->heap)
         return 1;
     return (int)min_i64(min_i64(n, MAX_HOST_THREADS), max_i64(team->executed, 1));
 }
@@ -596,10 +607,17 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         return err_set(err, ERR_ResourceError, "out of memory before the launch");
     if (prepare_team(&team, &run, arena, err) < 0)
         return -1;
-    n = host_threads_of(&run, &team);
-    workers = arena_array(arena, (size_t)n, sizeof *workers);
-    if (!workers)
+    if (module->has_heap &&
+        !(run.heap = heap_new(&run, launch->heap_bytes ? launch->heap_bytes : HEAP_DEFAULT_BYTES)))
         return err_set(err, ERR_ResourceError, "out of memory before the launch");
+    n = host_threads_of(&run, &team);
+    print_queue_init(&team.printed, launch);
+    workers = arena_array(arena, (size_t)n, sizeof *workers);
+    if (!workers) {
+        n = 0;
+        err_set(err, ERR_ResourceError, "out of memory before the launch");
+        goto out;
+    }
     if (make_workers(workers, n, &team, err) < 0)
         goto out;
     run_team(workers, n);
@@ -612,11 +630,18 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         goto out;
     if (launch->is_timed && time_launch(&team, workers, arena, &facts->timing, err) < 0)
         goto out;
+    if (system_warn(&run, team.printed.lost, arena, facts) < 0) {
+        err_set(err, ERR_ResourceError, "out of memory while the launch was counted");
+        goto out;
+    }
     rc = 0;
 out:
     for (int i = 0; i < n; i++) {
         err_done(&workers[i].err);
+        buf_done(&workers[i].cta.printed.text);
         arena_free(&workers[i].cta.arena);
     }
+    print_queue_done(&team.printed);
+    heap_free(&run.heap);
     return rc;
 }

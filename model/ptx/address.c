@@ -1,0 +1,61 @@
+/*
+ * One lane, one generic address: the host memory behind it.
+ *
+ * Loads and stores do this for a whole warp at a time (exec_memory.c). What is done for one lane,
+ * such as reading the text of a printf or copying 16 bytes behind the lane's back, asks here.
+ */
+#include "model/ptx/internal.h"
+
+enum space address_space(uint64_t address)
+{
+    if (address - SHARED_WINDOW < WINDOW_BYTES)
+        return SPACE_SHARED;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES)
+        return SPACE_LOCAL;
+    if (address - PARAM_WINDOW < WINDOW_BYTES)
+        return SPACE_PARAM;
+    return SPACE_GLOBAL;
+}
+
+struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane)
+{
+    const struct ptx_dim *block = &cta->run->launch->block;
+    unsigned thread = (unsigned)warp * WARP + (unsigned)lane;
+
+    return (struct ptx_dim){ thread % block->x, thread / block->x % block->y,
+                             thread / block->x / block->y };
+}
+
+static uint8_t *in_window(uint8_t *data, uint64_t size, uint64_t at, size_t *room)
+{
+    if (at >= size)
+        return NULL;
+    *room = (size_t)(size - at);
+    return data + at;
+}
+
+uint8_t *address_at(const struct warp *w, int lane, uint64_t address, bool is_write, size_t *room)
+{
+    const struct run *run = w->cta->run;
+    const struct ptx_launch *launch = run->launch;
+    const struct region *r;
+
+    *room = 0;
+    switch (address_space(address)) {
+    case SPACE_SHARED:
+        return in_window(w->cta->shared, run->shared_bytes, address - SHARED_WINDOW, room);
+    case SPACE_LOCAL:
+        return in_window(w->local + (size_t)lane * run->stack_bytes, run->stack_bytes,
+                         address - LOCAL_WINDOW, room);
+    case SPACE_PARAM: /* const in the launch: is_write is refused before it is handed out */
+        return is_write ? NULL
+                        : in_window((uint8_t *)(uintptr_t)launch->parameters,
+                                    (uint64_t)launch->kernel->parameter_bytes,
+                                    address - PARAM_WINDOW, room);
+    default:
+        r = region_find(run, address);
+        if (!r || address >= r->end || r->is_freed || (is_write && r->is_read_only))
+            return NULL;
+        return in_window(r->data, r->end - r->start, address - r->start, room);
+    }
+}
