@@ -7,6 +7,8 @@
  */
 #include "model/ptx/access.h"
 
+#include "model/ptx/heap.h"
+
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
@@ -424,6 +426,9 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
 {
     struct pattern *p = &w->cta->patterns[in->counter];
 
+    /* What malloc gave may be freed, and its list move: it is looked up each time. */
+    if (w->cta->run->heap && a->region && a->region->start >= HEAP_WINDOW)
+        return;
     if (p->misses >= MANY_MISSES && ++p->misses % LEARN_EVERY)
         return;
     if (p->misses < MANY_MISSES)

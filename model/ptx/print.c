@@ -36,33 +36,15 @@ struct arguments {
 
 static bool read_argument(struct arguments *a, int bytes, uint64_t *out)
 {
-    const uint8_t *p;
-    size_t room;
-
     *out = 0;
     a->at = (uint64_t)round_up((int64_t)a->at, bytes);
-    p = address_at(a->w, a->lane, a->address + a->at, false, &room);
-    if (!p || room < (size_t)bytes) {
+    if (!address_read(a->w, a->lane, a->address + a->at, out, (size_t)bytes)) {
         a->bad = a->address + a->at;
         return false;
     }
-    memcpy(out, p, (size_t)bytes);
     a->at += (uint64_t)bytes;
     a->count++;
     return true;
-}
-
-/* The bytes of a string up to its end; NULL when it runs out of its memory before. */
-static const char *read_string(const struct warp *w, int lane, uint64_t address, size_t *size)
-{
-    size_t room;
-    const char *text = (const char *)address_at(w, lane, address, false, &room);
-    const char *end = text ? memchr(text, '\0', room) : NULL;
-
-    if (!end)
-        return NULL;
-    *size = (size_t)(end - text);
-    return text;
 }
 
 static const char *parse_number(const char *p, const char *end, int *out)
@@ -199,10 +181,24 @@ static void put_string(struct buf *out, const struct conversion *c, const char *
 }
 #pragma GCC diagnostic pop
 
+static bool put_text(struct buf *out, const struct conversion *c, struct arguments *a,
+                     uint64_t address)
+{
+    struct buf text = { 0 };
+    bool is_ok = true;
+
+    if (address)
+        is_ok = address_read_text(a->w, a->lane, address, &text);
+    if (is_ok)
+        put_string(out, c, address ? buf_text(&text) : "(null)");
+    else
+        a->bad = address;
+    buf_done(&text);
+    return is_ok;
+}
+
 static bool put_conversion(struct buf *out, const struct conversion *c, struct arguments *a)
 {
-    const char *text = "(null)";
-    size_t size;
     uint64_t v;
 
     if (c->type == '%') {
@@ -218,13 +214,7 @@ static bool put_conversion(struct buf *out, const struct conversion *c, struct a
     if (c->type == 'c') {
         put_character(out, c, (int)v);
     } else if (c->type == 's') {
-        if (v)
-            text = read_string(a->w, a->lane, v, &size);
-        if (!text) {
-            a->bad = v;
-            return false;
-        }
-        put_string(out, c, text);
+        return put_text(out, c, a, v);
     } else if (c->type == 'p') {
         put_pointer(out, c, v);
     } else if (strchr("diouxX", c->type)) {
@@ -235,17 +225,8 @@ static bool put_conversion(struct buf *out, const struct conversion *c, struct a
     return true;
 }
 
-int print_format(const struct warp *w, int lane, uint64_t format, uint64_t arguments,
-                 struct buf *out, uint64_t *bad)
+static bool put_record(struct buf *out, const char *p, const char *end, struct arguments *a)
 {
-    struct arguments a = { .w = w, .lane = lane, .address = arguments };
-    size_t size = 0;
-    const char *p = format ? read_string(w, lane, format, &size) : "", *end = p + size;
-
-    if (!p) {
-        *bad = format;
-        return -1;
-    }
     while (p < end) {
         const char *percent = memchr(p, '%', (size_t)(end - p)), *next;
         struct conversion c;
@@ -253,16 +234,33 @@ int print_format(const struct warp *w, int lane, uint64_t format, uint64_t argum
         buf_put(out, p, (size_t)((percent ? percent : end) - p));
         if (!percent)
             break;
-        next = parse_conversion(percent + 1, end, &a, &c);
-        if (!next || (c.type && !put_conversion(out, &c, &a))) {
-            *bad = a.bad;
-            return -1;
-        }
+        next = parse_conversion(percent + 1, end, a, &c);
+        if (!next || (c.type && !put_conversion(out, &c, a)))
+            return false;
         if (!c.type) /* no conversion: it stands for itself */
             buf_put(out, percent, (size_t)(next - percent));
         p = next;
     }
-    return format ? a.count : -1;
+    return true;
+}
+
+int print_format(const struct warp *w, int lane, uint64_t format, uint64_t arguments,
+                 struct buf *out, uint64_t *bad)
+{
+    struct arguments a = { .w = w, .lane = lane, .address = arguments };
+    struct buf text = { 0 };
+    bool is_ok;
+
+    if (!format)
+        return -1;
+    is_ok = address_read_text(w, lane, format, &text);
+    if (!is_ok)
+        a.bad = format;
+    else
+        is_ok = put_record(out, buf_text(&text), buf_text(&text) + text.size, &a);
+    buf_done(&text);
+    *bad = a.bad;
+    return is_ok ? a.count : -1;
 }
 
 /* ---- Order ---------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ static int exec_vprintf(struct warp *w, const struct insn *in, uint32_t mask)
 
         count = print_format(w, lane, argument(w, in, 0, lane), argument(w, in, 1, lane), &record,
                              &bad);
-        if (count < 0 && bad)
+        if (count < 0 && argument(w, in, 0, lane))
             rc = fail(w, in, m & -m, bad,
                       arena_printf(arena,
                                    "printf reads a string or value at 0x%" PRIx64
@@ -84,11 +84,13 @@ static int exec_vprintf(struct warp *w, const struct insn *in, uint32_t mask)
 
 static const char *text_at(const struct warp *w, int lane, uint64_t address)
 {
-    size_t room;
-    const char *text = (const char *)address_at(w, lane, address, false, &room);
-    const char *end = text ? memchr(text, '\0', room) : NULL;
+    struct buf text = { 0 };
+    const char *copy = "";
 
-    return end ? arena_copy(w->cta->arena, text, (size_t)min_i64(end - text, 400)) : NULL;
+    if (address_read_text(w, lane, address, &text))
+        copy = arena_copy(w->cta->arena, buf_text(&text), (size_t)min_i64((int64_t)text.size, 400));
+    buf_done(&text);
+    return copy ? copy : "";
 }
 
 /* The instruction, or where a header's function without lines of its own was called. */
@@ -107,10 +109,9 @@ static int exec_assertfail(struct warp *w, const struct insn *in, uint32_t mask)
     int lane = __builtin_ctz(mask);
     const char *message = text_at(w, lane, argument(w, in, 0, lane));
 
-    w->fault = (struct fault_site){ .name = ERR_AssertFault,
-                                    .lanes = mask,
-                                    .insn = user_site(w, in),
-                                    .why = message ? message : "" };
+    w->fault = (struct fault_site){
+        .name = ERR_AssertFault, .lanes = mask, .insn = user_site(w, in), .why = message
+    };
     return EXEC_FAULT;
 }
 
