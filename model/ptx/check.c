@@ -3,6 +3,7 @@
  * reader can do about it.
  */
 #include "model/base/buf.h"
+#include "model/ptx/heap.h"
 #include "model/ptx/internal.h"
 
 #include <inttypes.h>
@@ -15,6 +16,8 @@ const struct region *region_find(const struct run *run, uint64_t address)
 {
     int low = 0, high = run->region_count;
 
+    if (run->heap && address >= HEAP_WINDOW)
+        return heap_region(run->heap, address);
     while (low < high) {
         int middle = (low + high) / 2;
 
@@ -141,6 +144,8 @@ static const struct region *nearest_region(const struct run *run, uint64_t addre
 {
     const struct region *before = region_find(run, address), *after;
 
+    if (run->heap && address >= HEAP_WINDOW)
+        return before;
     after = before ? before + 1 : run->regions;
     if (after >= run->regions + run->region_count)
         return before;

@@ -2,7 +2,7 @@
  * The device heap.
  *
  * Every allocation is a region of its own, as a buffer is: an access past its end, or after its
- * free, is then found by the same look-up. Addresses only grow, so a new region goes to the end of
+ * free, is then found by the same look-up. Addresses only grow, so a new one goes to the end of
  * the sorted list and a freed one stays there to be recognised.
  */
 #include "model/ptx/heap.h"
@@ -17,22 +17,19 @@ struct allocation {
 };
 
 struct heap {
-    struct run *run;
     struct allocation *allocations;
+    struct region *regions; /* of the allocations, by address */
     int count, capacity;
-    int first; /* region of allocation 0 */
     uint64_t next;
     size_t used, limit;
 };
 
-struct heap *heap_new(struct run *run, size_t limit)
+struct heap *heap_new(size_t limit)
 {
     struct heap *h = calloc(1, sizeof *h);
 
     if (!h)
         return NULL;
-    h->run = run;
-    h->first = run->region_count;
     h->next = HEAP_WINDOW;
     h->limit = limit;
     return h;
@@ -46,25 +43,19 @@ void heap_free(struct heap **heap)
     if (!h)
         return;
     for (int i = 0; i < h->count; i++) {
-        free(h->run->regions[h->first + i].data);
-        free(h->run->regions[h->first + i].defined);
+        free(h->regions[i].data);
+        free(h->regions[i].defined);
     }
-    if (h->capacity) { /* then the list is this heap's, not the arena's */
-        free(h->run->regions);
-        h->run->regions = NULL;
-        h->run->region_count = 0;
-    }
+    free(h->regions);
     free(h->allocations);
     free(h);
 }
 
-/* The list of regions was the arena's; the first allocation takes a copy. */
 static bool make_room(struct heap *h)
 {
     int larger = h->capacity ? 2 * h->capacity : 64;
-    size_t regions = (size_t)(h->first + larger);
     struct allocation *allocations;
-    struct region *list;
+    struct region *regions;
 
     if (h->count < h->capacity)
         return true;
@@ -72,13 +63,10 @@ static bool make_room(struct heap *h)
     if (!allocations)
         return false;
     h->allocations = allocations;
-    list = h->capacity ? realloc(h->run->regions, regions * sizeof *list)
-                       : malloc(regions * sizeof *list);
-    if (!list)
+    regions = realloc(h->regions, (size_t)larger * sizeof *regions);
+    if (!regions)
         return false;
-    if (!h->capacity && h->first)
-        memcpy(list, h->run->regions, (size_t)h->first * sizeof *list);
-    h->run->regions = list;
+    h->regions = regions;
     h->capacity = larger;
     return true;
 }
@@ -99,27 +87,41 @@ uint64_t heap_take(struct heap *h, const struct warp *w, int lane, const struct 
         free(defined);
         return 0;
     }
-    h->run->regions[h->run->region_count++] = (struct region){ .start = h->next,
-                                                               .end = h->next + size,
-                                                               .data = data,
-                                                               .defined = defined,
-                                                               .buffer = -1,
-                                                               .name = "what malloc gave" };
+    h->regions[h->count] = (struct region){ .start = h->next,
+                                            .end = h->next + size,
+                                            .data = data,
+                                            .defined = defined,
+                                            .buffer = -1,
+                                            .name = "what malloc gave" };
     h->allocations[h->count++] = (struct allocation){
         .made = in, .block = w->cta->index, .thread = cta_thread(w->cta, w->index, lane)
     };
     h->used += takes;
     h->next = (uint64_t)round_up((int64_t)(h->next + size), RED_ZONE) + RED_ZONE;
-    return h->run->regions[h->run->region_count - 1].start;
+    return h->regions[h->count - 1].start;
 }
 
 /* The allocation that starts at or before the address; -1: none. */
 static int find(const struct heap *h, uint64_t address)
 {
-    const struct region *r =
-        address >= HEAP_WINDOW && address < h->next ? region_find(h->run, address) : NULL;
+    int low = 0, high = h->count;
 
-    return r ? (int)(r - h->run->regions) - h->first : -1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+
+        if (h->regions[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+const struct region *heap_region(const struct heap *h, uint64_t address)
+{
+    int i = find(h, address);
+
+    return i < 0 ? NULL : &h->regions[i];
 }
 
 enum heap_result heap_give(struct heap *h, uint64_t address, const struct insn *in)
@@ -129,7 +131,7 @@ enum heap_result heap_give(struct heap *h, uint64_t address, const struct insn *
 
     if (i < 0)
         return HEAP_NO_ALLOCATION;
-    r = &h->run->regions[h->first + i];
+    r = &h->regions[i];
     if (address != r->start)
         return address < r->end ? HEAP_INSIDE : HEAP_NO_ALLOCATION;
     if (r->is_freed)
@@ -163,7 +165,7 @@ int heap_leaks(const struct heap *h, struct heap_leak *out, int most)
 
     for (int i = 0; h && i < h->count; i++) {
         const struct allocation *a = &h->allocations[i];
-        const struct region *r = &h->run->regions[h->first + i];
+        const struct region *r = &h->regions[i];
         int k = 0;
 
         if (a->freed)

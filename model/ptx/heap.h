@@ -23,10 +23,10 @@ struct heap_leak {
 };
 
 /*
- * A heap for the run, whose list of regions it makes longer; its memory is the host's malloc, not
- * the launch's arena, as it comes back. NULL: out of memory.
+ * A heap of at most `limit` bytes. Its memory is the host's malloc, not the launch's arena, as it
+ * comes back. NULL: out of memory.
  */
-struct heap *heap_new(struct run *run, size_t limit);
+struct heap *heap_new(size_t limit);
 void heap_free(struct heap **heap);
 
 /*
@@ -36,6 +36,9 @@ void heap_free(struct heap **heap);
 uint64_t heap_take(struct heap *heap, const struct warp *w, int lane, const struct insn *in,
                    uint64_t size);
 enum heap_result heap_give(struct heap *heap, uint64_t address, const struct insn *in);
+
+/* The allocation that starts at or before the address, or NULL; borrowed until the next one. */
+const struct region *heap_region(const struct heap *heap, uint64_t address);
 
 /* Who allocated and freed what lies at the address; NULL: nobody, or is not freed. */
 const struct insn *heap_maker(const struct heap *heap, uint64_t address);

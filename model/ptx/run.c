@@ -608,7 +608,7 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
     if (prepare_team(&team, &run, arena, err) < 0)
         return -1;
     if (module->has_heap &&
-        !(run.heap = heap_new(&run, launch->heap_bytes ? launch->heap_bytes : HEAP_DEFAULT_BYTES)))
+        !(run.heap = heap_new(launch->heap_bytes ? launch->heap_bytes : HEAP_DEFAULT_BYTES)))
         return err_set(err, ERR_ResourceError, "out of memory before the launch");
     n = host_threads_of(&run, &team);
     print_queue_init(&team.printed, launch);
