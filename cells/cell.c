@@ -10,6 +10,7 @@
 #include "cells/check.h"
 #include "cells/context.h"
 #include "cells/expr.h"
+#include "cells/launch_plan.h"
 #include "cells/segment.h"
 
 #include <stdio.h>
@@ -343,6 +344,20 @@ static int run_launch(struct cell *cell, struct source line, struct err *err)
     return run_found_magic(cell, magic_find("launch", false), &lexer, NULL, NULL, err);
 }
 
+/* What stands around a launch in C: dim3 block(16, 16); and cudaDeviceSynchronize(); */
+static int run_statement(struct cell *cell, const struct segment *segment, struct err *err)
+{
+    struct call call = { .session = cell->session,
+                         .sink = cell->sink,
+                         .arena = cell->arena,
+                         .magic = magic_find("launch", false),
+                         .line = segment->text.line,
+                         .column = segment->text.column };
+
+    return segment->kind == SEGMENT_DIM ? launch_dim_declare(&call, segment->text, err)
+                                        : launch_host_call(segment->text, err);
+}
+
 static int refuse_shell(const struct source *line, struct err *err)
 {
     err_set(err, ERR_UsageError, "! starts a shell command in IPython; this kernel runs none");
@@ -458,6 +473,9 @@ static int run_segment(struct cell *cell, const struct segment *segment, struct 
         return cell_assign(cell, segment->text, err);
     case SEGMENT_LAUNCH:
         return run_launch(cell, segment->text, err);
+    case SEGMENT_DIM:
+    case SEGMENT_HOST:
+        return run_statement(cell, segment, err);
     case SEGMENT_HELP:
         return run_help_line(cell, segment->text, err);
     case SEGMENT_SHELL:

@@ -186,6 +186,23 @@ static int read_config(const struct source *s, size_t sign, struct arena *arena,
     return check_parts(s, &parts, sign, arena, err);
 }
 
+/* tmeout=5 behind the arguments is a key that the magic does not have. */
+static int refuse_rest(const struct source *s, size_t at, struct arena *arena, struct err *err)
+{
+    struct lexer lexer;
+    size_t end = at;
+
+    while (is_name_char(char_at(s, end)))
+        end++;
+    if (end == at || char_at(s, end) != '=')
+        return fail(s, at, s->text.size, arena, err,
+                    "the launch ends with its arguments; this stands behind them");
+    lexer_init(&lexer, *s, arena);
+    lexer_fail_at(&lexer, at, end, err, ERR_UsageError, "a launch has no key %.*s",
+                  (int)min_i64((int64_t)(end - at), 40), s->text.data + at);
+    return err_next(err, "%%launch? lists its keys, such as timeout= device= build= races=");
+}
+
 static int read_arguments(const struct source *s, size_t open, struct arena *arena,
                           struct launch_line *out, struct err *err)
 {
@@ -197,8 +214,7 @@ static int read_arguments(const struct source *s, size_t open, struct arena *are
     for (behind = close + 1; is_space(char_at(s, behind)) || char_at(s, behind) == ';'; behind++)
         ;
     if (behind < s->text.size && skip_quiet(s, behind) == behind)
-        return fail(s, behind, s->text.size, arena, err,
-                    "the launch ends with its arguments; this stands behind them");
+        return refuse_rest(s, behind, arena, err);
     out->has_arguments = true;
     out->parens = launch_piece(s, open, close + 1);
     return launch_split(out->parens, arena, &out->arguments, &out->argument_count, err);
@@ -225,4 +241,61 @@ int launch_line_read(struct source text, struct arena *arena, struct launch_line
     if (char_at(&text, at) != '(')
         return fail(&text, sign, at, arena, err, ">>> is followed by the arguments in ( )");
     return read_arguments(&text, at, arena, out, err);
+}
+
+/* ---- the end of a statement ---- */
+
+/* A magic on a line of its own ends whatever was left open above it. */
+static bool is_magic_line(const struct source *s, size_t newline)
+{
+    return char_at(s, newline + 1) == '%' &&
+           (is_name_start(char_at(s, newline + 2)) || char_at(s, newline + 2) == '%');
+}
+
+/* -> name behind the semicolon still belongs to the launch. */
+static bool is_arrow_behind(const struct source *s, size_t at)
+{
+    while (is_blank(char_at(s, at)))
+        at++;
+    return char_at(s, at) == '-' && char_at(s, at + 1) == '>';
+}
+
+size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *is_open)
+{
+    struct source s = { text, 1, 1 };
+    bool in_sign = is_launch, is_before_arguments = is_launch;
+    int depth = 0;
+
+    *is_open = false;
+    while (at < text.size) {
+        size_t behind = skip_quiet(&s, at);
+        char c = char_at(&s, at);
+
+        if (behind > at) {
+            at = behind;
+            continue;
+        }
+        if (c == '\n' && is_magic_line(&s, at)) {
+            *is_open = in_sign || depth > 0;
+            return at;
+        }
+        if (c == '\n' && depth == 0 && !is_before_arguments)
+            return at;
+        if (c == '\\' && char_at(&s, at + 1) == '\n')
+            at++;
+        else if (in_sign && depth == 0 && is_sign(&s, at, '>')) {
+            in_sign = false;
+            at += 2;
+        } else if (c == '(' || c == '[' || c == '{') {
+            depth++;
+        } else if ((c == ')' || c == ']' || c == '}') && depth > 0) {
+            depth--;
+            is_before_arguments &= depth > 0 || in_sign;
+        } else if (c == ';' && depth == 0 && !is_arrow_behind(&s, at + 1)) {
+            return at + 1;
+        }
+        at++;
+    }
+    *is_open = in_sign || depth > 0 || is_before_arguments;
+    return text.size;
 }

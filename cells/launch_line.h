@@ -40,6 +40,13 @@ int launch_line_read(struct source text, struct arena *arena, struct launch_line
 int launch_split(struct source brackets, struct arena *arena, struct source **parts, size_t *count,
                  struct err *err) MUST_CHECK;
 
+/*
+ * Where the statement that starts at `at` ends: a launch behind its arguments and the keys that
+ * follow them on the line, anything else at a ; or the end of the line; brackets and the inside of
+ * <<< >>> go on over lines. *is_open: the text ended before the statement did.
+ */
+size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *is_open);
+
 /* A stretch of a source without the blanks around it. */
 struct source launch_piece(const struct source *source, size_t from, size_t to);
 

@@ -87,37 +87,6 @@ static int to_dim(struct maker *m, const struct value *v, const char *what,
     return 0;
 }
 
-/* dim3(4, 4) and dim3(n / 16): its parts one by one, missing ones 1. */
-static int read_dim3(struct maker *m, const struct source *where, const struct source *brackets,
-                     struct value *out, struct err *err)
-{
-    struct source *parts;
-    size_t count;
-    int64_t axes[3] = { 1, 1, 1 };
-
-    if (launch_split(*brackets, m->call->arena, &parts, &count, err) < 0)
-        return -1;
-    if (count > 3) {
-        err_set(err, ERR_UsageError, "dim3 has at most 3 values, not %zu", count);
-        return fail_at(where, err);
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct value v;
-
-        if (expr_eval_with(m->call->session, parts[i], m->locals, m->local_count, m->call->arena,
-                           &v, err) < 0)
-            return -1;
-        if (v.type != VALUE_INT) {
-            err_set(err, ERR_UsageError, "dim3 takes whole numbers, and %s is %s",
-                    text_show(m->call->arena, parts[i].text, 40), value_a_type(v.type));
-            return fail_at(&parts[i], err);
-        }
-        axes[i] = v.i;
-    }
-    *out = (struct value){ .type = VALUE_DIM, .dim = { axes[0], axes[1], axes[2], (int)count } };
-    return 0;
-}
-
 static int read_shape(struct maker *m, const struct source *where, const char *what,
                       struct ptx_dim *out, struct err *err)
 {
@@ -128,15 +97,8 @@ static int read_shape(struct maker *m, const struct source *where, const char *w
     if (launch_is_call(where, &name, &brackets) && name.size == 0 &&
         refuse_comma(m, where, &brackets, err) < 0)
         return -1;
-    if (launch_is_call(where, &name, &brackets) &&
-        (bytes_equal(name, "dim3") || bytes_equal(name, "uint3") ||
-         bytes_equal(name, "make_uint3"))) {
-        if (read_dim3(m, where, &brackets, &v, err) < 0)
-            return -1;
-    } else if (expr_eval_with(m->call->session, *where, m->locals, m->local_count, m->call->arena,
-                              &v, err) < 0) {
+    if (launch_dim_read(m->call, *where, m->locals, m->local_count, &v, err) < 0)
         return -1;
-    }
     return to_dim(m, &v, what, where, out, err);
 }
 
@@ -230,7 +192,7 @@ static int read_keys(struct maker *m, struct err *err)
     const struct value *cluster = sweep_value(m->sweep, m->point, "cluster");
 
     p->is_debug = is_key_word(m, "build", "debug");
-    p->is_stack = has_key(call, "its") && !call_bool(call, "its");
+    p->is_stack = is_key_word(m, "its", "off");
     p->is_cooperative = call_bool(call, "cooperative");
     p->timeout_s = call_given(call, "timeout") ? call_float(call, "timeout") : 0;
     p->sample_blocks = has_key(call, "sample") ? call_int(call, "sample") : 0;

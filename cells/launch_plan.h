@@ -93,6 +93,24 @@ struct launch_plan {
 int launch_plan_make(struct call *call, const struct launch_line *line, const struct sweep *sweep,
                      size_t point, struct launch_plan *out, struct err *err) MUST_CHECK;
 
+/* ---- launch_dim.c: dimensions as C writes them ---- */
+
+/*
+ * The value of a text that may be dim3(x, y, z): a dimension, or whatever else the expression is.
+ * Fails with UsageError, ValueError or what the expression fails with; the caret is set.
+ */
+int launch_dim_read(struct call *call, struct source where, const struct local *locals,
+                    size_t local_count, struct value *out, struct err *err) MUST_CHECK;
+
+/* dim3 block(16, 16), grid(n / 16); sets session variables. */
+int launch_dim_declare(struct call *call, struct source statement, struct err *err) MUST_CHECK;
+
+/*
+ * A call of the runtime API between launches: synchronizing is what every launch does here, so it
+ * passes; memory has magics of its own, and the UsageError names them.
+ */
+int launch_host_call(struct source statement, struct err *err) MUST_CHECK;
+
 /* ---- launch_argument.c ---- */
 
 /*

@@ -9,6 +9,7 @@
  */
 #include "cells/segment.h"
 
+#include "cells/launch_line.h"
 #include "cells/magic.h"
 
 static const char *const DIRECTIVES[] = {
@@ -136,6 +137,30 @@ static bool is_launch(const struct segmenter *s, size_t at)
     return false;
 }
 
+/* dim3 name, and what may follow it */
+static bool is_dim(const struct segmenter *s, size_t at)
+{
+    size_t end, name, next;
+
+    at = skip_line_blanks(s, at);
+    end = skip_name(s, at);
+    name = skip_line_blanks(s, end);
+    next = skip_line_blanks(s, skip_name(s, name));
+    return end - at == 4 && memcmp(s->text + at, "dim3", 4) == 0 && next > name && name > end &&
+           char_at(s, next) && strchr("({=,;", char_at(s, next));
+}
+
+/* A call of the runtime API where only declarations can stand: cudaMalloc(...) */
+static bool is_host_call(const struct segmenter *s, size_t at)
+{
+    size_t end;
+
+    at = skip_line_blanks(s, at);
+    end = skip_name(s, at);
+    return end - at > 4 && memcmp(s->text + at, "cuda", 4) == 0 && char_at(s, at + 4) >= 'A' &&
+           char_at(s, at + 4) <= 'Z' && char_at(s, skip_line_blanks(s, end)) == '(';
+}
+
 /* ?name, ??name, name?, %name? at the end of a line */
 static bool is_help(const struct segmenter *s, size_t at)
 {
@@ -165,6 +190,10 @@ static bool line_kind(const struct segmenter *s, size_t at, enum segment_kind *k
         *kind = SEGMENT_ASSIGN;
     else if (is_launch(s, at))
         *kind = SEGMENT_LAUNCH;
+    else if (is_dim(s, at))
+        *kind = SEGMENT_DIM;
+    else if (is_host_call(s, at))
+        *kind = SEGMENT_HOST;
     else
         return false;
     return true;
@@ -255,28 +284,59 @@ static int count_lines(const struct segmenter *s, size_t from, size_t to)
 
 static struct source piece(const struct segmenter *s, size_t from, size_t to, int line)
 {
-    int column = 1;
+    const char *newline = from ? memrchr(s->text, '\n', from) : NULL;
+    size_t start = newline ? (size_t)(newline + 1 - s->text) : 0;
+    int column = (int)(from - start) + 1;
 
     /* Only the first line of a source that starts inside a line is shifted. */
-    if (from == 0)
-        column = s->source.column;
+    if (start == 0)
+        column += s->source.column - 1;
     return (struct source){ { s->text + from, to - from }, line, column };
+}
+
+/* A statement of C ends at its ; and another one may follow on the line. */
+static bool is_statement(enum segment_kind kind)
+{
+    return kind == SEGMENT_LAUNCH || kind == SEGMENT_DIM || kind == SEGMENT_HOST;
+}
+
+static size_t statement_end(struct segmenter *s, size_t at, enum segment_kind kind, size_t *next)
+{
+    struct bytes text = { s->text, s->source.text.size };
+    size_t end = launch_statement_end(text, at, kind == SEGMENT_LAUNCH, &s->state.line_is_open);
+
+    *next = skip_line_blanks(s, end);
+    if (char_at(s, *next) == '/' && char_at(s, *next + 1) == '/')
+        *next = line_end(s, *next);
+    *next += char_at(s, *next) == '\n';
+    return end;
+}
+
+static int refuse_cell_magic(const struct segmenter *s, size_t start, struct err *err)
+{
+    size_t n = skip_name(s, start + 2) - start;
+
+    err_set(err, ERR_SyntaxError,
+            "%.*s stands below other lines: a cell magic is the first line of its cell", (int)n,
+            s->text + start);
+    err_at(err, s->line, 1, (int)n);
+    return err_next(err, "move it and what follows to a cell of its own");
 }
 
 static int take_line(struct segmenter *s, enum segment_kind kind, struct segment *out,
                      struct err *err)
 {
-    size_t start = s->at, end = logical_end(s, start, kind), next;
+    size_t start = s->at, end, next;
     int line = s->line;
 
-    if (kind == SEGMENT_CELL_MAGIC && !s->is_first) {
-        err_set(err, ERR_SyntaxError,
-                "%.*s stands below other lines: a cell magic is the first line of its cell",
-                (int)(skip_name(s, start + 2) - start), s->text + start);
-        err_at(err, line, 1, (int)(skip_name(s, start + 2) - start));
-        return err_next(err, "move it and what follows to a cell of its own");
+    if (kind == SEGMENT_CELL_MAGIC && !s->is_first)
+        return refuse_cell_magic(s, start, err);
+    if (is_statement(kind)) {
+        end = statement_end(s, start, kind, &next);
+    } else {
+        end = logical_end(s, start, kind);
+        next = end < s->source.text.size ? end + 1 : end;
     }
-    next = end < s->source.text.size ? end + 1 : end;
     *out = (struct segment){ .kind = kind, .text = piece(s, start, end, line) };
     s->line += count_lines(s, start, next);
     if (kind == SEGMENT_CELL_MAGIC) {

@@ -14,6 +14,8 @@ enum segment_kind {
     SEGMENT_CELL_MAGIC, /* %%name ... and body */
     SEGMENT_ASSIGN,     /* n = 1000 */
     SEGMENT_LAUNCH,     /* k<<<1, 32>>>(x); */
+    SEGMENT_DIM,        /* dim3 block(16, 16); */
+    SEGMENT_HOST,       /* cudaDeviceSynchronize(); */
     SEGMENT_HELP,       /* ?name, name? */
     SEGMENT_SHELL,      /* !command */
 };

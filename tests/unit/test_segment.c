@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-static const char KINDS[] = "CMXALH!";
+static const char KINDS[] = "CMXALDhH!";
 
 static void put_piece(struct buf *out, struct bytes text)
 {
@@ -110,6 +110,14 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "  k <<<1, 32>>>(x);", "[L1   k <<<1, 32>>>(x);]" },
         { "a::k<float, 4><<<1, 32>>>(x);", "[L1 a::k<float, 4><<<1, 32>>>(x);]" },
         { "k<<<1, 32>>>(x,\n y);\n%p", "[L1 k<<<1, 32>>>(x,| y);][M3 %p]" },
+        { "k<<<1,\n 32>>>(x);\n%p", "[L1 k<<<1,| 32>>>(x);][M3 %p]" },
+        { "k<<<1, 32>>>\n(x); // c\n%p", "[L1 k<<<1, 32>>>|(x);][M3 %p]" },
+        { "a<<<1,1>>>(); b<<<1,1>>>()\n%p", "[L1 a<<<1,1>>>();][L1 b<<<1,1>>>()][M2 %p]" },
+        { "a<<<1,1>>>(\";\"); -> t\nint b;", "[L1 a<<<1,1>>>(\";\"); -> t][C2 int b;]" },
+        { "k<<<1,\n%p", "[L1 k<<<1,][M2 %p]" },
+        { "dim3 b(16,\n16); dim3 g;", "[D1 dim3 b(16,|16);][D1 dim3 g;]" },
+        { "cudaDeviceSynchronize(); int a;", "[h1 cudaDeviceSynchronize();][C1 int a;]" },
+        { "cudaError_t e;", "[C1 cudaError_t e;]" },
         { "int a = 1 << 2;", "[C1 int a = 1 << 2;]" },
         { "void f() {\n k<<<1,1>>>();\n}", "[C1 void f() {| k<<<1,1>>>();|}]" },
         { "vec<int> v;", "[C1 vec<int> v;]" },

@@ -1,0 +1,176 @@
+/*
+ * The C that people write around a launch: dim3, and calls of the runtime API. A
+ * declaration becomes a variable of the session; a call that waits for the GPU has
+ * nothing to wait for, as a launch here ends before the next line runs.
+ */
+#include "cells/internal.h"
+#include "cells/launch_plan.h"
+
+static int fail_at(const struct source *where, struct err *err)
+{
+    return err_at(err, where->line, where->column, (int)where->text.size);
+}
+
+/* The parts of dim3(4, 4) or {4, 4}; missing ones are 1. */
+static int read_parts(struct call *call, struct source brackets, const struct local *locals,
+                      size_t local_count, struct value *out, struct err *err)
+{
+    struct source *parts;
+    size_t count;
+    int64_t axes[3] = { 1, 1, 1 };
+
+    if (launch_split(brackets, call->arena, &parts, &count, err) < 0)
+        return -1;
+    if (count > 3) {
+        err_set(err, ERR_UsageError, "a dim3 has at most 3 values, not %zu", count);
+        return fail_at(&brackets, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct value v;
+
+        if (expr_eval_with(call->session, parts[i], locals, local_count, call->arena, &v, err) < 0)
+            return -1;
+        if (v.type != VALUE_INT) {
+            err_set(err, ERR_UsageError, "a dim3 takes whole numbers, and %s is %s",
+                    text_show(call->arena, parts[i].text, 40), value_a_type(v.type));
+            return fail_at(&parts[i], err);
+        }
+        axes[i] = v.i;
+    }
+    *out = (struct value){ .type = VALUE_DIM, .dim = { axes[0], axes[1], axes[2], (int)count } };
+    return 0;
+}
+
+int launch_dim_read(struct call *call, struct source where, const struct local *locals,
+                    size_t local_count, struct value *out, struct err *err)
+{
+    static const char *const NAMES[] = { "dim3", "uint3", "make_uint3", "int3", "make_int3" };
+    struct source brackets;
+    struct bytes name;
+
+    if (launch_is_call(&where, &name, &brackets))
+        for (size_t i = 0; i < COUNT(NAMES); i++)
+            if (bytes_equal(name, NAMES[i]))
+                return read_parts(call, brackets, locals, local_count, out, err);
+    return expr_eval_with(call->session, where, locals, local_count, call->arena, out, err);
+}
+
+/* "block(16, 16)", "block = dim3(16, 16)", "block": one name of a declaration. */
+static int declare_one(struct call *call, struct source part, struct err *err)
+{
+    struct value v = { .type = VALUE_DIM, .dim = { 1, 1, 1, 0 } };
+    struct source brackets, right;
+    struct bytes name = { part.text.data, 0 };
+    size_t at;
+    char *copy;
+    int rc = 0;
+
+    while (name.size < part.text.size && is_name_char(part.text.data[name.size]))
+        name.size++;
+    for (at = name.size; at < part.text.size && is_blank(part.text.data[at]); at++)
+        ;
+    if (at < part.text.size && part.text.data[at] == '=') {
+        right = launch_piece(&part, at + 1, part.text.size);
+        rc = right.text.size && right.text.data[0] == '{'
+                 ? read_parts(call, right, NULL, 0, &v, err)
+                 : launch_dim_read(call, right, NULL, 0, &v, err);
+    } else if (launch_is_call(&part, &name, &brackets)) {
+        rc = read_parts(call, brackets, NULL, 0, &v, err);
+    } else if (at < part.text.size || !name.size) {
+        err_set(err, ERR_SyntaxError, "a dim3 is declared as dim3 block(16, 16);");
+        return fail_at(&part, err);
+    }
+    if (rc < 0)
+        return -1;
+    if (v.type == VALUE_INT)
+        v = (struct value){ .type = VALUE_DIM, .dim = { v.i, 1, 1, 1 } };
+    if (v.type != VALUE_DIM) {
+        err_set(err, ERR_UsageError, "%s is %s, and no dim3",
+                text_show(call->arena, part.text, 40), value_a_type(v.type));
+        return fail_at(&part, err);
+    }
+    copy = arena_copy(call->arena, name.data, name.size);
+    if (!copy)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (expr_is_reserved(copy)) {
+        err_set(err, ERR_SyntaxError, "%s has its own meaning and cannot be set", copy);
+        return fail_at(&part, err);
+    }
+    return session_set(call->session, copy, &v, err);
+}
+
+int launch_dim_declare(struct call *call, struct source statement, struct err *err)
+{
+    struct source *parts;
+    size_t count, start = 0, end = statement.text.size;
+    struct source list;
+    char *text;
+
+    while (start < end && is_blank(statement.text.data[start]))
+        start++;
+    start += strlen("dim3");
+    while (end > start && (is_blank(statement.text.data[end - 1]) ||
+                           statement.text.data[end - 1] == ';' ||
+                           statement.text.data[end - 1] == '\n'))
+        end--;
+    /* In brackets, so that one function splits it; a bracket more on the left shifts nothing. */
+    list = launch_piece(&statement, start, end);
+    text = arena_printf(call->arena, "(%.*s)", (int)list.text.size, list.text.data);
+    if (!text)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    list = (struct source){ bytes_of(text), list.line, list.column - 1 };
+    if (launch_split(list, call->arena, &parts, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (declare_one(call, parts[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- the runtime API ---- */
+
+static const struct {
+    const char *name, *instead; /* instead NULL: it may stand, and does nothing */
+} CALLS[] = {
+    { "cudaDeviceSynchronize", NULL },
+    { "cudaThreadSynchronize", NULL },
+    { "cudaStreamSynchronize", NULL },
+    { "cudaGetLastError", NULL },
+    { "cudaPeekAtLastError", NULL },
+    { "cudaSetDevice", "%device gpu:0 picks the device" },
+    { "cudaMalloc", "%buffer x float[1024] makes a buffer in the device's memory" },
+    { "cudaMallocManaged", "%buffer x float[1024] makes a buffer in the device's memory" },
+    { "cudaMallocHost", "%buffer x float[1024] makes a buffer in the device's memory" },
+    { "cudaMemcpy", "%buffer x float[1024] = iota fills a buffer, %show x reads it" },
+    { "cudaMemset", "%buffer x float[1024] = zeros fills a buffer" },
+    { "cudaMemcpyToSymbol", "%buffer NAME = (1, 2, 3) fills the symbol NAME" },
+    { "cudaMemcpyFromSymbol", "%show NAME reads the symbol NAME" },
+    { "cudaFree", "buffers stay until %reset" },
+    { "cudaFuncSetAttribute", "leave it out: a launch asks for its dynamic shared memory itself" },
+    { "cudaLaunchCooperativeKernel", "%launch k<<<grid, block>>>(x) cooperative=yes" },
+    { "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "%occupancy KERNEL says it" },
+    { "cudaGetDeviceProperties", "%device gpu shows them" },
+};
+
+int launch_host_call(struct source statement, struct err *err)
+{
+    size_t start = 0, n = 0;
+    struct bytes name;
+
+    while (start < statement.text.size && is_blank(statement.text.data[start]))
+        start++;
+    while (start + n < statement.text.size && is_name_char(statement.text.data[start + n]))
+        n++;
+    name = (struct bytes){ statement.text.data + start, n };
+    for (size_t i = 0; i < COUNT(CALLS); i++) {
+        if (!bytes_equal(name, CALLS[i].name))
+            continue;
+        if (!CALLS[i].instead)
+            return 0;
+        err_next(err, "%s", CALLS[i].instead);
+    }
+    err_set(err, ERR_UsageError, "%.*s is a call of the host program, and a cell is none",
+            (int)min_i64((int64_t)n, 60), name.data);
+    err_at(err, statement.line, statement.column + (int)start, (int)n);
+    return err_next(err, "a launch line, %%buffer and %%show do what host code does");
+}
