@@ -115,7 +115,7 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "a<<<1,1>>>(); b<<<1,1>>>()\n%p", "[L1 a<<<1,1>>>();][L1 b<<<1,1>>>()][M2 %p]" },
         { "a<<<1,1>>>(\";\"); -> t\nint b;", "[L1 a<<<1,1>>>(\";\"); -> t][C2 int b;]" },
         { "k<<<1,\n%p", "[L1 k<<<1,][M2 %p]" },
-        { "dim3 b(16,\n16); dim3 g;", "[D1 dim3 b(16,|16);][D1 dim3 g;]" },
+        { "dim3 b(16,\n16); dim3 g;", "[D1 dim3 b(16,|16);][D2 dim3 g;]" },
         { "cudaDeviceSynchronize(); int a;", "[h1 cudaDeviceSynchronize();][C1 int a;]" },
         { "cudaError_t e;", "[C1 cudaError_t e;]" },
         { "int a = 1 << 2;", "[C1 int a = 1 << 2;]" },
