@@ -5,6 +5,7 @@
  */
 #include "cells/launch_run.h"
 
+#include "cells/buffer_symbol.h"
 #include "cells/internal.h"
 #include "kernels/launch.h"
 
@@ -26,6 +27,8 @@ struct runner {
     struct child_message request;
     struct cuda_image written; /* the code as written, when has_written */
     bool has_written;
+    const char *fresh[64]; /* device variables that had no memory before */
+    size_t fresh_count;
 };
 
 /* ---- memory ---- */
@@ -94,6 +97,78 @@ static void put_freed(struct runner *r)
     }
 }
 
+/* ---- device variables ---- */
+
+/*
+ * The memory of a device variable: made when a launch meets it first. Then it is fresh, and gets
+ * the value of its declaration in the child, which has the code.
+ */
+static struct buffer *make_symbol(struct runner *r, const struct cuda_symbol *symbol,
+                                  struct err *err)
+{
+    struct element_type type;
+    int64_t shape[BUFFER_RANK_MAX] = { (int64_t)symbol->bytes, 1, 1 };
+    struct buffer *b = NULL;
+    struct err ignored = { 0 };
+    bool is_found = false;
+    int rank = 1;
+
+    if (symbol_type(r->call->session, symbol->name, &is_found, &type, &rank, shape, &ignored) < 0)
+        is_found = false;
+    err_done(&ignored);
+    if (!is_found || (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * type.bytes !=
+                         symbol->bytes) {
+        rank = 1;
+        shape[0] = (int64_t)symbol->bytes;
+        if (element_type_find(r->call->session, "uchar", &type, err) < 0)
+            return NULL;
+    }
+    if (buffer_make(r->call->session, symbol->name, &type, rank, shape, true, &b, err) < 0)
+        return NULL;
+    buffer_define(b, 0, b->size);
+    return b;
+}
+
+static int put_symbol(struct runner *r, const struct cuda_symbol *symbol, struct err *err)
+{
+    struct buffer *b = buffer_find_symbol(r->call->session, symbol->name);
+    struct launch_buffer row = { .flags = LAUNCH_IS_SYMBOL };
+    struct launch_buffer_texts texts = { .name = symbol->name, .linked = symbol->linked };
+
+    if (symbol->bytes == 0)
+        return 0;
+    if (!b || b->size != symbol->bytes) {
+        if (r->fresh_count == COUNT(r->fresh))
+            return err_set(err, ERR_ResourceError, "%s uses more than %zu new device variables",
+                           r->plan->kernel, COUNT(r->fresh));
+        b = make_symbol(r, symbol, err);
+        if (!b)
+            return -1;
+        row.flags |= LAUNCH_IS_FRESH;
+        r->fresh[r->fresh_count++] = symbol->name;
+    }
+    if (symbol->is_constant)
+        row.flags |= row.flags & LAUNCH_IS_FRESH ? 0 : LAUNCH_READ_ONLY;
+    row.address = b->address;
+    row.size = b->size;
+    row.fd = (uint32_t)add_fd(r, b->fd);
+    row.element_bytes = (uint32_t)b->type.bytes;
+    texts.element = b->type.name;
+    launch_put_buffer(&r->request.body, &row, &texts);
+    return 0;
+}
+
+/* A launch that failed, or changed nothing, gave no value to what it met first. */
+static void drop_fresh(struct runner *r)
+{
+    for (size_t i = 0; i < r->fresh_count; i++) {
+        struct buffer *b = buffer_find_symbol(r->call->session, r->fresh[i]);
+
+        if (b)
+            buffer_drop(r->call->session, b, "never set");
+    }
+}
+
 /* ---- the request ---- */
 
 static void put_values(struct buf *body, const struct launch_plan *p)
@@ -158,7 +233,7 @@ static void find_written(struct runner *r)
     err_done(&ignored);
 }
 
-static void put_request(struct runner *r, int status_fd)
+static int put_request(struct runner *r, int status_fd, struct err *err)
 {
     const struct launch_plan *p = r->plan;
     struct launch_options options = { .gpu_index = p->device.gpu_index,
@@ -174,12 +249,16 @@ static void put_request(struct runner *r, int status_fd)
     fields_put_int(body, TAG_STATUS, add_fd(r, status_fd));
     if (r->has_written)
         launch_put_module(body, r->written.ptx, r->written.id);
+    for (size_t i = 0; i < p->image.symbol_count; i++)
+        if (put_symbol(r, &p->image.symbols[i], err) < 0)
+            return -1;
     put_buffers(r);
     if (!p->device.is_gpu)
         put_freed(r);
     launch_put_options(body, &options);
     launch_put_device(body, &p->device.device);
     put_launches(r);
+    return 0;
 }
 
 /* ---- the answer ---- */
@@ -292,8 +371,9 @@ int launch_run(struct call *call, const struct launch_plan *plan,
     *out = (struct launch_outcome){ 0 };
     if (launch_progress_begin(&progress, call, plan, options->is_quiet, &status_fd, err) == 0) {
         find_written(&r);
-        put_request(&r, status_fd);
-        rc = ask(&r, &progress, out, err);
+        rc = put_request(&r, status_fd, err);
+        if (rc == 0)
+            rc = ask(&r, &progress, out, err);
         out->printed = progress.printed;
     }
     launch_progress_end(&progress, rc == 0);
@@ -301,7 +381,9 @@ int launch_run(struct call *call, const struct launch_plan *plan,
         close(status_fd);
     r.request.fd_count = 0; /* the buffers' are theirs */
     child_message_done(&r.request);
-    if (rc == 0 && options->is_writing)
+    if (rc < 0 || !options->is_writing || plan->sample_blocks > 0)
+        drop_fresh(&r);
+    else
         settle_buffers(call->session);
     return rc;
 }

@@ -137,11 +137,14 @@ static int map_buffer(struct launch_request *r, const struct child_message *mess
     if (!fields_find(record, TAG_ROW, 0, &data) || !copy_row(data, row, sizeof(*row)))
         return damaged(err, "buffer");
     out->texts = (struct launch_buffer_texts){ .name = read_text(r->arena, record, TAG_NAME),
+                                               .linked = read_text(r->arena, record, TAG_SYMBOL),
                                                .element = read_text(r->arena, record, TAG_ELEMENT),
                                                .origin = read_text(r->arena, record, TAG_ORIGIN),
                                                .freed = read_text(r->arena, record, TAG_FREED) };
     if (!out->texts.name)
         out->texts.name = "buffer";
+    if (!out->texts.linked)
+        out->texts.linked = out->texts.name;
     if (check_row(row, message, err) < 0)
         return -1;
     if (row->flags & LAUNCH_IS_FREED)
@@ -388,6 +391,7 @@ void launch_put_buffer(struct buf *body, const struct launch_buffer *row,
 
     fields_put(body, TAG_ROW, (struct bytes){ (const char *)row, sizeof(*row) });
     fields_put_text(body, TAG_NAME, texts->name);
+    fields_put_text(body, TAG_SYMBOL, texts->linked);
     fields_put_text(body, TAG_ELEMENT, texts->element);
     fields_put_text(body, TAG_ORIGIN, texts->origin);
     fields_put_text(body, TAG_FREED, texts->freed);

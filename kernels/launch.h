@@ -69,7 +69,7 @@ enum launch_tag {
 
 enum launch_buffer_flag {
     LAUNCH_READ_ONLY = 1,
-    LAUNCH_IS_SYMBOL = 2, /* a device variable: its name is the linked one, its address unused */
+    LAUNCH_IS_SYMBOL = 2, /* a device variable, known by its linked name; its address is unused */
     LAUNCH_IS_FRESH = 4,  /* with LAUNCH_IS_SYMBOL: gets the module's initial value first */
     LAUNCH_IS_FREED = 8,  /* has no memory any more; sent so that its use can be named */
 };
@@ -88,7 +88,7 @@ struct launch_buffer {
 
 /* Borrowed texts of a buffer; NULL where there is none. */
 struct launch_buffer_texts {
-    const char *name, *element, *origin, *freed;
+    const char *name, *linked, *element, *origin, *freed;
 };
 
 enum { LAUNCH_NO_CHECKS = 1 << 30 };

@@ -173,7 +173,7 @@ static const struct launch_memory *find_symbol(const struct launch_request *requ
 {
     for (size_t i = 0; i < request->buffer_count; i++)
         if ((request->buffers[i].row.flags & LAUNCH_IS_SYMBOL) &&
-            strcmp(request->buffers[i].texts.name, linked) == 0)
+            strcmp(request->buffers[i].texts.linked, linked) == 0)
             return &request->buffers[i];
     return NULL;
 }
@@ -201,7 +201,10 @@ static struct ptx_buffer *describe_variables(const struct launch_request *reques
         out[i] = (struct ptx_buffer){ .address = v->address,
                                       .data = data,
                                       .size = v->size,
-                                      .name = v->name,
+                                      .name = is_session ? m->texts.name : v->name,
+                                      .element_type = is_session ? m->texts.element : NULL,
+                                      .element_bytes =
+                                          is_session ? (int)m->row.element_bytes : 0,
                                       .is_read_only = v->is_constant };
     }
     if (!out)
