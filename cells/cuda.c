@@ -176,6 +176,23 @@ static void commit(struct cuda *cuda, struct cuda_items *merged, const struct cu
     free_arenas(&old, &cuda->items);
 }
 
+/* A device variable that was defined again starts with the value of its new declaration. */
+static void forget_values(struct session *session, const struct cuda_items *fresh)
+{
+    char how[48];
+
+    snprintf(how, sizeof(how), "defined again in In[%d]", session_run_count(session));
+    for (size_t i = 0; i < fresh->count; i++)
+        for (size_t k = 0; k < fresh->list[i].name_count; k++) {
+            struct buffer *b = fresh->list[i].names[k].kind == ITEM_VARIABLE
+                                   ? buffer_find_symbol(session, fresh->list[i].names[k].name)
+                                   : NULL;
+
+            if (b)
+                buffer_drop(session, b, how);
+        }
+}
+
 /* ---- a segment ---- */
 
 /* Warnings about the cell go to stdout: they did not stop it. */
@@ -252,6 +269,7 @@ static int run_items(struct session *session, struct cuda_items *fresh, struct b
     }
     if (rc == 0) {
         cuda_print_host(fresh, cell, sink);
+        forget_values(session, fresh);
         commit(cuda, &merged, fresh);
     }
     buf_done(&composed);

@@ -11,17 +11,18 @@ static int run(struct call *call, struct err *err)
 {
     const char *what = call_text(call, "what");
 
+    char how[64];
+
     (void)err;
+    snprintf(how, sizeof(how), "freed by %%reset in In[%d]", call->session->run_count);
     if (!what || strcmp(what, "code") == 0)
         cuda_reset(session_cuda(call->session));
     if (!what || strcmp(what, "data") == 0) {
-        char how[64];
-
         session_reset_variables(call->session);
-        snprintf(how, sizeof(how), "freed by %%reset in In[%d]", call->session->run_count);
         buffers_drop_all(call->session, false, how);
-        buffers_drop_all(call->session, true, how);
     }
+    /* Device variables are of both sorts: without their declaration they are nothing. */
+    buffers_drop_all(call->session, true, how);
     return 0;
 }
 
