@@ -5,6 +5,9 @@
  */
 #include "cells/check.h"
 
+#include "cells/buffer_compare.h"
+#include "cells/elementwise.h"
+
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -157,9 +160,41 @@ static int fail_list(const struct check *c, const struct expr *compare,
     return mark(c, compare);
 }
 
+/* y[1000]: got never written, expected 2001; 24 of 1024 differ, first 1000 */
+static int fail_elements(const struct check *c, const struct expr *expr,
+                         const struct comparison *found)
+{
+    const char *label = c->options->label ? subject(c, expr) : "", *name = found->name;
+    const char *colon = c->options->label ? ": " : "", *first = found->where, *expected = "";
+    const char *words = expr->kind == EXPR_COMPARE ? operator_words(expr->op) : "";
+    char worst[80] = "";
+
+    if (expr->kind == EXPR_COMPARE && expr->op == OP_NE) {
+        err_set(c->err, ERR_CheckFailed, "%s: all %zu elements are equal", subject(c, expr),
+                found->total);
+        return mark(c, expr);
+    }
+    if (!c->options->hide_expected)
+        expected =
+            arena_printf(c->scope->arena, ", expected %s%s%s", words, short_text(c, &found->right),
+                         expr->kind == EXPR_COMPARE ? tolerance_words(c, expr) : "");
+    /* [1000] alone is a plain number in words. */
+    if (found->where[0] == '[' && !strchr(found->where + 1, '[') && !strchr(found->where, '.'))
+        first = arena_printf(c->scope->arena, "%zu", found->first);
+    if (found->worst > 0 && found->worst_where && !c->options->hide_expected)
+        snprintf(worst, sizeof(worst), ", largest difference %.3g at %s", found->worst,
+                 found->worst_where);
+    err_set(c->err, ERR_CheckFailed, "%s%s%s%s%s: got %s%s; %zu of %zu differ, first %s%s", label,
+            colon, name, found->is_plain ? "" : " at ", found->where, short_text(c, &found->left),
+            expected ? expected : "", found->differing, found->total, first ? first : "", worst);
+    return mark(c, expr);
+}
+
 static int fail_compare(const struct check *c, const struct expr *compare,
                         const struct comparison *found)
 {
+    if (found->where)
+        return fail_elements(c, compare, found);
     if (found->is_list)
         return fail_list(c, compare, found);
     if (c->options->hide_expected)
@@ -220,19 +255,26 @@ static int check_expr(struct check *c, const struct expr *expr)
 {
     struct comparison found;
     struct value v;
-    bool holds;
+    bool holds, is_elements;
 
     if (expr->kind == EXPR_BINARY && expr->op == OP_AND) {
         if (check_expr(c, expr->kids[0]) < 0)
             return -1;
         return check_expr(c, expr->kids[1]);
     }
+    if (expr->kind == EXPR_CALL) {
+        if (buffer_call_compare(c->scope, expr, &is_elements, &found, c->err) < 0)
+            return -1;
+        if (is_elements)
+            return found.holds ? 0 : fail_elements(c, expr, &found);
+    }
     if (expr->kind == EXPR_COMPARE) {
-        if (c->options->hide_expected && expr_eval(c->scope, expr->kids[0], &v, c->err) < 0)
+        if (c->options->hide_expected && !elementwise_is(c->scope, expr->kids[0], &v) &&
+            expr_eval(c->scope, expr->kids[0], &v, c->err) < 0)
             return hide_answer(c, true);
         if (expr_compare(c->scope, expr, &found, c->err) < 0)
             return -1;
-        if (c->scope->saw_nan)
+        if (c->scope->saw_nan && (found.holds || !found.where))
             return fail_nan(c, expr);
         return found.holds ? 0 : fail_compare(c, expr, &found);
     }

@@ -2,6 +2,9 @@
  * Comparisons, of numbers, texts, dimensions and lists. One that fails can say by
  * how much and where: %check asks for that. A NaN is never within a tolerance.
  */
+#include "cells/buffer_compare.h"
+#include "cells/buffer_number.h"
+#include "cells/elementwise.h"
 #include "cells/expr.h"
 #include "cells/internal.h"
 
@@ -33,6 +36,11 @@ static int order(const struct value *a, const struct value *b)
     }
     value_as_float(a, &f);
     value_as_float(b, &g);
+    /* A float beside 0.1 compares with 0.1f, as the program that wrote it meant. */
+    if (a->type == VALUE_FLOAT && b->type == VALUE_FLOAT && !a->kind != !b->kind) {
+        f = scalar_round((enum scalar_kind)(a->kind | b->kind), f);
+        g = scalar_round((enum scalar_kind)(a->kind | b->kind), g);
+    }
     return isnan(f) || isnan(g) ? 2 : (f > g) - (f < g);
 }
 
@@ -55,7 +63,7 @@ static bool ordered(int op, int order)
 }
 
 /* Written so that NaN is outside every tolerance. */
-static bool within(const struct value *a, const struct value *b, double tolerance, bool is_relative)
+static bool within(const struct value *a, const struct value *b, const struct compare_rule *rule)
 {
     double f, g;
 
@@ -63,14 +71,8 @@ static bool within(const struct value *a, const struct value *b, double toleranc
     value_as_float(b, &g);
     if (f == g)
         return true;
-    return fabs(f - g) <= (is_relative ? tolerance * fabs(g) : tolerance);
+    return fabs(f - g) <= rule->atol + rule->rtol * fabs(g);
 }
-
-struct compare_rule {
-    int op;
-    bool has_tolerance, is_relative;
-    double tolerance;
-};
 
 static int compare_pair(struct scope *scope, const struct expr *expr, const struct value *a,
                         const struct value *b, const struct compare_rule *rule, bool *holds,
@@ -87,6 +89,11 @@ static int compare_pair(struct scope *scope, const struct expr *expr, const stru
                  (rule->op == OP_EQ);
         return 0;
     }
+    /* Nobody knows what an element holds that was never written: no comparison passes on it. */
+    if (a->type == VALUE_UNWRITTEN || b->type == VALUE_UNWRITTEN) {
+        *holds = false;
+        return 0;
+    }
     if (is_text(a) || is_text(b))
         return expr_fail(scope, expr, err, ERR_UsageError,
                          is_text(a) && is_text(b) ? "%s: texts are equal or not, never less"
@@ -96,7 +103,7 @@ static int compare_pair(struct scope *scope, const struct expr *expr, const stru
         expr_need_number(scope, expr->kids[1], b, err) < 0)
         return -1;
     if (rule->has_tolerance)
-        *holds = within(a, b, rule->tolerance, rule->is_relative) == (rule->op == OP_EQ);
+        *holds = within(a, b, rule) == (rule->op == OP_EQ);
     else
         *holds = ordered(rule->op, order(a, b));
     return 0;
@@ -139,12 +146,11 @@ static int eval_tolerance(struct scope *scope, const struct expr *expr, struct c
 
     if (expr_eval(scope, expr, &v, err) < 0 || expr_need_number(scope, expr, &v, err) < 0)
         return -1;
-    value_as_float(&v, &rule->tolerance);
+    value_as_float(&v, expr->is_percent ? &rule->rtol : &rule->atol);
     rule->has_tolerance = true;
-    rule->is_relative = expr->is_percent;
-    if (!(rule->tolerance >= 0))
+    if (!(rule->rtol >= 0 && rule->atol >= 0))
         return expr_fail(scope, expr, err, ERR_ValueError, "a tolerance is 0 or more, not %g",
-                         rule->tolerance);
+                         rule->rtol + rule->atol);
     return 0;
 }
 
@@ -165,8 +171,16 @@ int expr_compare(struct scope *scope, const struct expr *expr, struct comparison
                  struct err *err)
 {
     struct compare_rule rule = { .op = expr->op };
+    struct value first;
 
     *out = (struct comparison){ .total = 1 };
+    if (elementwise_is(scope, expr->kids[0], &first) ||
+        elementwise_is(scope, expr->kids[1], &first)) {
+        if (refuse_unit(scope, expr, err) < 0 ||
+            (expr->count > 2 && eval_tolerance(scope, expr->kids[2], &rule, err) < 0))
+            return -1;
+        return buffer_compare(scope, expr->kids[0], expr->kids[1], &rule, out, err);
+    }
     if (refuse_unit(scope, expr, err) < 0 || expr_eval(scope, expr->kids[0], &out->left, err) < 0 ||
         expr_eval(scope, expr->kids[1], &out->right, err) < 0)
         return -1;

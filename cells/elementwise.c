@@ -262,6 +262,17 @@ static int same_type(struct compiler *c, struct node **a, struct node **b)
 static int constant(struct compiler *c, const struct expr *expr, const struct value *v,
                     struct node **out)
 {
+    if (v->type == VALUE_DIM) { /* F == (1, 2, 1) */
+        struct value *items = arena_array(c->e->scope->arena, 3, sizeof(*items)), list;
+
+        if (!items)
+            return err_set(c->err, ERR_ResourceError, "out of memory");
+        items[0] = value_int(v->dim.x);
+        items[1] = value_int(v->dim.y);
+        items[2] = value_int(v->dim.z);
+        list = (struct value){ .type = VALUE_LIST, .list = { items, (size_t)v->dim.count } };
+        return constant(c, expr, &list, out);
+    }
     if (v->type == VALUE_LIST) {
         if ((int64_t)v->list.count != c->e->elements.count)
             return expr_fail(c->e->scope, expr, c->err, ERR_UsageError,
@@ -323,7 +334,7 @@ static int find_leaf(struct compiler *c, const struct expr *expr, const struct v
 }
 
 static int load_node(struct compiler *c, const struct expr *expr, const struct value *place,
-                     enum scalar_kind kind, size_t inner, struct node **out)
+                     const char *path, enum scalar_kind kind, size_t inner, struct node **out)
 {
     int64_t count = buffer_value_elements(place);
 
@@ -338,6 +349,7 @@ static int load_node(struct compiler *c, const struct expr *expr, const struct v
     if (!*out)
         return -1;
     (*out)->place = *place;
+    (*out)->path = path;
     (*out)->number = kind;
     (*out)->inner = inner;
     return 0;
@@ -402,7 +414,8 @@ static int access_node(struct compiler *c, const struct expr *expr, const struct
     if (find_leaf(c, expr, &place, a->path, &kind, &inner) < 0)
         return -1;
     if (!is_varying)
-        return load_node(c, expr, &place, kind, inner, out);
+        return load_node(c, expr, &place, arena_string(c->e->scope->arena, a->path), kind, inner,
+                         out);
     if ((int)a->count != rank) {
         expr_fail(c->e->scope, expr, c->err, ERR_UsageError, "%s needs %d indexes, not %zu",
                   expr_show(c->e->scope, a->base), rank, a->count);
@@ -783,7 +796,8 @@ int elementwise_load(struct scope *scope, const struct expr *expr, const struct 
     struct compiler c = { e, err, false };
     enum scalar_kind kind = leaf ? leaf->kind : buffer_value_type(place)->kind;
 
-    if (!e || load_node(&c, expr, place, kind, leaf ? leaf->offset : 0, &e->root) < 0)
+    if (!e || load_node(&c, expr, place, leaf ? leaf->path : "", kind, leaf ? leaf->offset : 0,
+                        &e->root) < 0)
         return -1;
     *out = e;
     return 0;
@@ -815,4 +829,12 @@ enum scalar_kind elementwise_plain(struct elementwise *e)
         return SCALAR_STRUCT;
     e->root->may_be_unwritten = true;
     return e->root->number;
+}
+
+void elementwise_place(const struct elementwise *e, struct value *place, struct leaf *leaf)
+{
+    const struct node *root = e->root;
+
+    *place = root->place;
+    *leaf = (struct leaf){ root->path ? root->path : "", root->number, root->inner };
 }

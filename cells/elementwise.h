@@ -68,6 +68,9 @@ bool elementwise_is_float(const struct elementwise *e);
  */
 enum scalar_kind elementwise_plain(struct elementwise *e);
 
+/* Where a plain program reads: the place, and the number in its elements. */
+void elementwise_place(const struct elementwise *e, struct value *place, struct leaf *leaf);
+
 /* The value of one element: UNWRITTEN too when the program is plain. */
 int elementwise_value(struct elementwise *e, int64_t i, struct value *out,
                       struct err *err) MUST_CHECK;

@@ -53,6 +53,7 @@ struct node {
     double (*real)(double);
     uint64_t seed;
     struct value place; /* LOAD, GATHER */
+    const char *path;   /* of the number in the element: ".x" */
     size_t inner;       /* bytes into the element */
     enum scalar_kind number;
     bool may_be_unwritten;

@@ -74,13 +74,25 @@ static int big(struct elementwise *e, const struct node *node, const int64_t *in
     return 0;
 }
 
+/* "[3]": the element that a load or a gather reads. */
+static const char *element_text(struct elementwise *e, const struct node *node, size_t k)
+{
+    int64_t shape[BUFFER_RANK_MAX],
+        i = node->kids[0] ? node->kids[0]->ints[k] : e->first + (int64_t)k;
+    int rank = buffer_value_shape(&node->place, shape);
+
+    return buffer_index_text(e->scope->arena, rank, shape, i);
+}
+
 static int check_written(struct elementwise *e, const struct node *node, size_t k,
                          const uint8_t *mask, size_t offset)
 {
     if (!counts(mask, k) || node->may_be_unwritten ||
         buffer_is_defined(node->place.buffer.buffer, offset, scalar_bytes(node->number)))
         return 0;
-    fail(e, node, k, "was never written");
+    expr_fail(e->scope, node->expr, e->err, ERR_ValueError, "%s%s%s was never written",
+              buffer_value_name(e->scope->arena, &node->place), element_text(e, node, k),
+              node->path ? node->path : "");
     return err_next(e->err, "a launch or %%buffer %s = ... gives it a value",
                     node->place.buffer.buffer->name);
 }

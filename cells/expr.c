@@ -6,6 +6,7 @@
  */
 #include "cells/expr.h"
 
+#include "cells/buffer_compare.h"
 #include "cells/buffer_value.h"
 #include "cells/internal.h"
 
@@ -539,8 +540,14 @@ static int eval_binary(struct scope *scope, const struct expr *expr, struct valu
 static int eval_call(struct scope *scope, const struct expr *expr, struct value *out,
                      struct err *err)
 {
-    struct value *args = arena_array(scope->arena, expr->count, sizeof(*args));
+    struct value *args;
+    bool is_done;
 
+    if (buffer_function(scope, expr, &is_done, out, err) < 0)
+        return -1;
+    if (is_done)
+        return 0;
+    args = arena_array(scope->arena, expr->count, sizeof(*args));
     if (!args)
         return expr_fail(scope, expr, err, ERR_ResourceError, "the arguments do not fit in memory");
     for (size_t i = 0; i < expr->count; i++)

@@ -94,6 +94,14 @@ struct comparison {
     bool holds;
     bool is_list;
     size_t differing, total, first; /* of lists: how many differ, of how many, the first index */
+    /*
+     * Of buffers: left and right are the first two elements that differ, where they stand
+     * ("[3][5]", "[7].x"), what the left side is called, and the largest difference that a
+     * tolerance met. where is NULL for lists.
+     */
+    const char *where, *name, *worst_where;
+    bool is_plain; /* name[where] is how C would write the element */
+    double worst;
 };
 int expr_compare(struct scope *scope, const struct expr *expr, struct comparison *out,
                  struct err *err) MUST_CHECK;
