@@ -85,8 +85,8 @@ static int declare_one(struct call *call, struct source part, struct err *err)
     if (v.type == VALUE_INT)
         v = (struct value){ .type = VALUE_DIM, .dim = { v.i, 1, 1, 1 } };
     if (v.type != VALUE_DIM) {
-        err_set(err, ERR_UsageError, "%s is %s, and no dim3",
-                text_show(call->arena, part.text, 40), value_a_type(v.type));
+        err_set(err, ERR_UsageError, "%s is %s, and no dim3", text_show(call->arena, part.text, 40),
+                value_a_type(v.type));
         return fail_at(&part, err);
     }
     copy = arena_copy(call->arena, name.data, name.size);
@@ -109,9 +109,9 @@ int launch_dim_declare(struct call *call, struct source statement, struct err *e
     while (start < end && is_blank(statement.text.data[start]))
         start++;
     start += strlen("dim3");
-    while (end > start && (is_blank(statement.text.data[end - 1]) ||
-                           statement.text.data[end - 1] == ';' ||
-                           statement.text.data[end - 1] == '\n'))
+    while (end > start &&
+           (is_blank(statement.text.data[end - 1]) || statement.text.data[end - 1] == ';' ||
+            statement.text.data[end - 1] == '\n'))
         end--;
     /* In brackets, so that one function splits it; a bracket more on the left shifts nothing. */
     list = launch_piece(&statement, start, end);

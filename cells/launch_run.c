@@ -43,7 +43,7 @@ static void put_buffer(struct runner *r, const struct buffer *b)
 {
     struct launch_buffer row = { .address = b->address,
                                  .size = b->size,
-                                 .defined_offset = b->defined_offset,
+                                 .defined_offset = r->plan->device.is_gpu ? 0 : b->defined_offset,
                                  .fd = (uint32_t)add_fd(r, b->fd),
                                  .element_bytes = (uint32_t)b->type.bytes };
     struct launch_buffer_texts texts = { .name = b->name,
@@ -64,12 +64,15 @@ static bool points_into(const struct launch_plan *plan, const struct buffer *b)
     return false;
 }
 
-/* The arguments' buffers first: a message carries so many descriptors and no more. */
+/*
+ * The arguments' buffers first: a message carries so many descriptors and no more. A card gets no
+ * others: the addresses in a buffer are not the card's, so no kernel can follow them there.
+ */
 static void put_buffers(struct runner *r)
 {
     struct session *session = r->call->session;
 
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < (r->plan->device.is_gpu ? 1 : 2); pass++)
         for (size_t i = 0; i < buffer_count(session); i++) {
             const struct buffer *b = buffer_at(session, i);
 
@@ -116,8 +119,8 @@ static struct buffer *make_symbol(struct runner *r, const struct cuda_symbol *sy
     if (symbol_type(r->call->session, symbol->name, &is_found, &type, &rank, shape, &ignored) < 0)
         is_found = false;
     err_done(&ignored);
-    if (!is_found || (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * type.bytes !=
-                         symbol->bytes) {
+    if (!is_found ||
+        (size_t)shape[0] * (size_t)shape[1] * (size_t)shape[2] * type.bytes != symbol->bytes) {
         rank = 1;
         shape[0] = (int64_t)symbol->bytes;
         if (element_type_find(r->call->session, "uchar", &type, err) < 0)
@@ -239,6 +242,7 @@ static int put_request(struct runner *r, int status_fd, struct err *err)
     struct launch_options options = { .gpu_index = p->device.gpu_index,
                                       .repeat = r->options->repeat,
                                       .is_cold = r->options->is_cold,
+                                      .is_single = 1,
                                       .is_timed = !p->is_debug,
                                       .is_writing =
                                           r->options->is_writing && p->sample_blocks == 0 };
@@ -246,6 +250,8 @@ static int put_request(struct runner *r, int status_fd, struct err *err)
 
     r->request.op = OP_RUN;
     launch_put_module(body, p->device.is_gpu ? p->image.cubin : p->image.ptx, p->image.id);
+    if (r->options->repeat > 0 && r->options->probe)
+        fields_put(body, TAG_PROBE, *r->options->probe);
     fields_put_int(body, TAG_STATUS, add_fd(r, status_fd));
     if (r->has_written)
         launch_put_module(body, r->written.ptx, r->written.id);
@@ -302,11 +308,21 @@ static int read_answer(struct runner *r, const struct child_message *answer,
     return 0;
 }
 
-static void settle_buffers(struct session *session)
+/* What was written is known of the interpreter; of a card's launch all that it could reach is. */
+static void settle_buffers(const struct runner *r)
 {
-    for (size_t i = 0; i < buffer_count(session); i++)
-        if (buffer_at(session, i)->defined_offset)
-            buffer_settle(buffer_at(session, i));
+    struct session *session = r->call->session;
+
+    for (size_t i = 0; i < buffer_count(session); i++) {
+        struct buffer *b = buffer_at(session, i);
+
+        if (!b->defined_offset)
+            continue;
+        if (r->plan->device.is_gpu && points_into(r->plan, b))
+            buffer_define(b, 0, b->size);
+        else
+            buffer_settle(b);
+    }
 }
 
 /*
@@ -384,6 +400,6 @@ int launch_run(struct call *call, const struct launch_plan *plan,
     if (rc < 0 || !options->is_writing || plan->sample_blocks > 0)
         drop_fresh(&r);
     else
-        settle_buffers(call->session);
+        settle_buffers(&r);
     return rc;
 }

@@ -137,5 +137,8 @@ int child_main(int argc, char **argv)
     while (wait_for_request())
         if (serve_one(serve))
             break;
+    /* A GPU that still runs a kernel would keep the driver's own clean-up waiting. */
+    if (child_must_end)
+        _exit(0);
     return 0;
 }

@@ -31,6 +31,7 @@ static int find_functions(void *library, struct err *err)
         return err_set(err, ERR_DeviceError, "the NVIDIA driver has no function %s", symbol);
     DRIVER_FUNCTIONS(X)
 #undef X
+    *(void **)&driver.LaunchKernelEx = dlsym(library, "cuLaunchKernelEx");
     return 0;
 }
 

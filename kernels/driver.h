@@ -17,7 +17,7 @@ typedef struct cu_function *cu_function;
 typedef struct cu_event *cu_event;
 typedef struct cu_stream *cu_stream;
 
-enum { CU_OK = 0, CU_NO_DEVICE = 100 };
+enum { CU_OK = 0, CU_NO_DEVICE = 100, CU_NOT_READY = 600 };
 
 /* Each: the field's name, the symbol as libcuda exports it, the parameters. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
@@ -36,6 +36,7 @@ enum { CU_OK = 0, CU_NO_DEVICE = 100 };
     X(CtxSynchronize, "cuCtxSynchronize", (void))                                                  \
     X(ModuleLoadData, "cuModuleLoadData", (cu_module *, const void *image))                        \
     X(ModuleUnload, "cuModuleUnload", (cu_module))                                                 \
+    X(ModuleGetGlobal, "cuModuleGetGlobal_v2", (cu_address *, size_t *, cu_module, const char *))  \
     X(ModuleGetFunction, "cuModuleGetFunction", (cu_function *, cu_module, const char *))          \
     X(FuncSetAttribute, "cuFuncSetAttribute", (cu_function, int attribute, int value))             \
     X(OccupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                     \
@@ -44,6 +45,7 @@ enum { CU_OK = 0, CU_NO_DEVICE = 100 };
     X(MemFree, "cuMemFree_v2", (cu_address))                                                       \
     X(MemcpyHtoD, "cuMemcpyHtoD_v2", (cu_address, const void *, size_t))                           \
     X(MemcpyDtoH, "cuMemcpyDtoH_v2", (void *, cu_address, size_t))                                 \
+    X(MemsetD8Async, "cuMemsetD8Async", (cu_address, unsigned char, size_t, cu_stream))            \
     X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (cu_address, cu_address, size_t, cu_stream))        \
     X(LaunchKernel, "cuLaunchKernel",                                                              \
       (cu_function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
@@ -51,13 +53,38 @@ enum { CU_OK = 0, CU_NO_DEVICE = 100 };
     X(EventCreate, "cuEventCreate", (cu_event *, unsigned flags))                                  \
     X(EventDestroy, "cuEventDestroy_v2", (cu_event))                                               \
     X(EventRecord, "cuEventRecord", (cu_event, cu_stream))                                         \
+    X(EventQuery, "cuEventQuery", (cu_event))                                                      \
     X(EventSynchronize, "cuEventSynchronize", (cu_event))                                          \
     X(EventElapsedTime, "cuEventElapsedTime", (float *ms, cu_event start, cu_event stop))
+
+/* CUlaunchAttribute and CUlaunchConfig of cuda.h: what cuLaunchKernel cannot say. */
+enum {
+    CU_ATTRIBUTE_COOPERATIVE = 2,
+    CU_ATTRIBUTE_CLUSTER = 4,
+};
+struct cu_launch_attribute {
+    int id;
+    char pad[4];
+    union {
+        unsigned cluster[3];
+        int cooperative;
+        char bytes[64];
+    } value;
+};
+struct cu_launch_config {
+    unsigned grid[3], block[3], dynamic_shared_bytes;
+    cu_stream stream;
+    struct cu_launch_attribute *attributes;
+    unsigned attribute_count;
+};
 
 struct driver {
 #define X(name, symbol, parameters) cu_result(*name) parameters;
     DRIVER_FUNCTIONS(X)
 #undef X
+    /* Since the drivers of CUDA 11.8; NULL before. */
+    cu_result (*LaunchKernelEx)(const struct cu_launch_config *, cu_function, void **parameters,
+                                void **extra);
     int version; /* 13000 for 13.0 */
 };
 

@@ -9,10 +9,12 @@
 #include "kernels/gpu_run.h"
 
 #include "kernels/gpu_clock.h"
+#include "kernels/gpu_output.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     MAX_TRIES = 3,    /* times `repeat`: then the card is given up as throttling */
@@ -24,6 +26,7 @@ enum {
 
 struct gpu_buffer {
     cu_address address, pristine; /* pristine: what a repeat starts from; 0 when read-only */
+    bool is_module;               /* a device variable: its memory is the module's */
 };
 
 struct gpu_launch {
@@ -32,6 +35,7 @@ struct gpu_launch {
     void *parameters;
     size_t parameter_bytes;
     int inner;
+    double once_us; /* of a launch that is not timed: one sample, 0 for none */
     double *samples_us, *clocks_mhz;
 };
 
@@ -42,6 +46,9 @@ struct run {
     cu_module *modules;
     struct gpu_launch *launches;
     cu_event start, stop;
+    cu_address flush; /* written to push everything else out of the cache */
+    size_t flush_bytes;
+    bool has_symbols, is_stuck;
     struct gpu_clock clock;
     bool has_clock;
     int good, rejected;
@@ -57,19 +64,67 @@ static int no_memory(struct err *err)
     return err_set(err, ERR_ResourceError, "out of memory for a launch on the GPU");
 }
 
+/* The module's own memory of a device variable; 0 bytes when no module has it. */
+static int find_symbol(struct run *r, const struct launch_memory *m, struct gpu_buffer *b,
+                       struct err *err)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < r->request->module_count; i++)
+        if (r->cu->ModuleGetGlobal(&b->address, &size, r->modules[i], m->texts.linked) == CU_OK &&
+            size >= m->row.size) {
+            b->is_module = r->has_symbols = true;
+            return 0;
+        }
+    return err_set(err, ERR_InternalError, "the module has no variable %s of %llu bytes",
+                   m->texts.linked, (unsigned long long)m->row.size);
+}
+
+static int keep_pristine(struct run *r, const struct launch_memory *m, struct gpu_buffer *b,
+                         struct err *err)
+{
+    if ((m->row.flags & LAUNCH_READ_ONLY) || r->request->options.repeat == 0)
+        return 0;
+    if (check(r, r->cu->MemAlloc(&b->pristine, m->row.size), "cuMemAlloc", err) < 0)
+        return -1;
+    return check(r, r->cu->MemcpyDtoDAsync(b->pristine, b->address, m->row.size, NULL),
+                 "keeping a buffer", err);
+}
+
 static int upload(struct run *r, size_t i, struct err *err)
 {
     const struct launch_memory *m = &r->request->buffers[i];
     struct gpu_buffer *b = &r->buffers[i];
 
-    if (check(r, r->cu->MemAlloc(&b->address, m->row.size), "cuMemAlloc", err) < 0 ||
+    if (m->row.flags & LAUNCH_IS_FREED)
+        return 0;
+    if (m->row.flags & LAUNCH_IS_SYMBOL) {
+        if (find_symbol(r, m, b, err) < 0)
+            return -1;
+    } else if (check(r, r->cu->MemAlloc(&b->address, m->row.size), "cuMemAlloc", err) < 0) {
+        return -1;
+    }
+    /* A fresh variable has the value of its declaration: the module was just loaded. */
+    if (!(m->row.flags & LAUNCH_IS_FRESH) &&
         check(r, r->cu->MemcpyHtoD(b->address, m->data, m->row.size), "cuMemcpyHtoD", err) < 0)
         return -1;
-    if ((m->row.flags & LAUNCH_READ_ONLY) || r->request->options.repeat == 0)
+    return keep_pristine(r, m, b, err);
+}
+
+/* Twice the cache: what is written last stays, and that is nobody's data. */
+static int prepare_flush(struct run *r, struct err *err)
+{
+    enum { L2_CACHE_SIZE = 38 }; /* CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE */
+    cu_device device;
+    int bytes = 0;
+
+    if (!r->request->options.is_cold || r->request->options.repeat == 0)
         return 0;
-    if (check(r, r->cu->MemAlloc(&b->pristine, m->row.size), "cuMemAlloc", err) < 0)
+    if (check(r, r->cu->DeviceGet(&device, r->request->options.gpu_index), "cuDeviceGet", err) < 0)
         return -1;
-    return check(r, r->cu->MemcpyHtoD(b->pristine, m->data, m->row.size), "cuMemcpyHtoD", err);
+    r->cu->DeviceGetAttribute(&bytes, L2_CACHE_SIZE, device);
+    r->flush_bytes = 2 * (size_t)(bytes > 0 ? bytes : 1 << 26);
+    return check(r, r->cu->MemAlloc(&r->flush, r->flush_bytes), "cuMemAlloc", err);
 }
 
 static int prepare_launch(struct run *r, size_t i, const uint64_t *addresses, struct err *err)
@@ -120,6 +175,8 @@ static int prepare(struct run *r, const unsigned char *uuid, struct err *err)
     for (size_t i = 0; i < q->launch_count; i++)
         if (prepare_launch(r, i, addresses, err) < 0)
             return -1;
+    if (prepare_flush(r, err) < 0)
+        return -1;
     if (check(r, r->cu->EventCreate(&r->start, 0), "cuEventCreate", err) < 0 ||
         check(r, r->cu->EventCreate(&r->stop, 0), "cuEventCreate", err) < 0)
         return -1;
@@ -142,14 +199,48 @@ static void release(struct run *r)
     if (r->stop)
         r->cu->EventDestroy(r->stop);
     for (size_t i = 0; r->buffers && i < q->buffer_count; i++) {
-        if (r->buffers[i].address)
+        if (r->buffers[i].address && !r->buffers[i].is_module)
             r->cu->MemFree(r->buffers[i].address);
         if (r->buffers[i].pristine)
             r->cu->MemFree(r->buffers[i].pristine);
     }
+    if (r->flush)
+        r->cu->MemFree(r->flush);
     for (size_t i = 0; r->modules && i < q->module_count; i++)
         if (r->modules[i])
             r->cu->ModuleUnload(r->modules[i]);
+}
+
+static const char *name_of(const struct gpu_launch *l)
+{
+    return l->launch->display ? l->launch->display : l->launch->symbol;
+}
+
+/* Clusters and cooperative grids are attributes of the newer call. */
+static cu_result start_with_attributes(struct run *r, struct gpu_launch *l, void **extra)
+{
+    const struct launch_config *s = &l->launch->shape;
+    struct cu_launch_attribute attributes[2] = { { 0 } };
+    struct cu_launch_config config = {
+        .grid = { s->grid.x, s->grid.y, s->grid.z },
+        .block = { s->block.x, s->block.y, s->block.z },
+        .dynamic_shared_bytes = (unsigned)s->dynamic_shared_bytes,
+        .attributes = attributes,
+    };
+
+    if (s->is_cooperative) {
+        attributes[config.attribute_count].id = CU_ATTRIBUTE_COOPERATIVE;
+        attributes[config.attribute_count++].value.cooperative = 1;
+    }
+    if (s->cluster.x) {
+        struct cu_launch_attribute *a = &attributes[config.attribute_count++];
+
+        a->id = CU_ATTRIBUTE_CLUSTER;
+        a->value.cluster[0] = s->cluster.x;
+        a->value.cluster[1] = s->cluster.y;
+        a->value.cluster[2] = s->cluster.z;
+    }
+    return r->cu->LaunchKernelEx(&config, l->function, NULL, extra);
 }
 
 static int start_launch(struct run *r, struct gpu_launch *l, struct err *err)
@@ -157,25 +248,47 @@ static int start_launch(struct run *r, struct gpu_launch *l, struct err *err)
     /* cuda.h: CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE and _END are pointers 1, 2 and 0. */
     void *extra[] = { (void *)1, l->parameters, (void *)2, &l->parameter_bytes, (void *)0 };
     const struct launch_config *s = &l->launch->shape;
+    bool has_attributes = s->is_cooperative || s->cluster.x;
+    cu_result code;
 
-    return check(r,
-                 r->cu->LaunchKernel(l->function, s->grid.x, s->grid.y, s->grid.z, s->block.x,
+    if (has_attributes && !r->cu->LaunchKernelEx)
+        return err_set(err, ERR_DeviceError,
+                       "the driver is older than CUDA 11.8: no clusters, no cooperative launches");
+    code = has_attributes
+               ? start_with_attributes(r, l, extra)
+               : r->cu->LaunchKernel(l->function, s->grid.x, s->grid.y, s->grid.z, s->block.x,
                                      s->block.y, s->block.z, (unsigned)s->dynamic_shared_bytes,
-                                     NULL, NULL, extra),
-                 "cuLaunchKernel", err);
+                                     NULL, NULL, extra);
+    return gpu_error(r->cu, code, name_of(l), err);
 }
 
-static int run_once(struct run *r, struct err *err)
+/*
+ * Waits for an event, hearing a stop. A kernel that does not end cannot be stopped: its process
+ * has to end, which gpu_run says with *is_broken.
+ */
+static int wait_for(struct run *r, cu_event event, const struct gpu_launch *l, struct err *err)
+{
+    for (int round = 0;; round++) {
+        cu_result code = r->cu->EventQuery(event);
+
+        if (code != CU_NOT_READY)
+            return gpu_error(r->cu, code, name_of(l), err);
+        if (atomic_load(&child_stop)) {
+            r->is_stuck = true;
+            return err_set(err, ERR_Interrupted, "interrupted while %s ran on the GPU", name_of(l));
+        }
+        /* Most kernels end within a few microseconds: no sleep before they had a chance. */
+        if (round > 1000)
+            usleep(200);
+    }
+}
+
+static int download(struct run *r, struct err *err)
 {
     const struct launch_request *q = r->request;
 
-    for (size_t i = 0; i < q->launch_count; i++)
-        if (start_launch(r, &r->launches[i], err) < 0)
-            return -1;
-    if (check(r, r->cu->CtxSynchronize(), "the kernel", err) < 0)
-        return -1;
     for (size_t i = 0; i < q->buffer_count; i++)
-        if (!(q->buffers[i].row.flags & LAUNCH_READ_ONLY) &&
+        if (!(q->buffers[i].row.flags & (LAUNCH_READ_ONLY | LAUNCH_IS_FREED)) &&
             check(r,
                   r->cu->MemcpyDtoH(q->buffers[i].data, r->buffers[i].address,
                                     q->buffers[i].row.size),
@@ -184,21 +297,63 @@ static int run_once(struct run *r, struct err *err)
     return 0;
 }
 
+/* Once, between two events; what it prints goes to the front. */
+static int run_once(struct run *r, struct err *err)
+{
+    const struct launch_request *q = r->request;
+
+    gpu_output_begin();
+    for (size_t i = 0; i < q->launch_count; i++) {
+        struct gpu_launch *l = &r->launches[i];
+        float ms = 0;
+
+        if (check(r, r->cu->EventRecord(r->start, NULL), "cuEventRecord", err) < 0 ||
+            start_launch(r, l, err) < 0 ||
+            check(r, r->cu->EventRecord(r->stop, NULL), "cuEventRecord", err) < 0)
+            return -1;
+        if (wait_for(r, r->stop, l, err) < 0 ||
+            gpu_error(r->cu, r->cu->CtxSynchronize(), name_of(l), err) < 0) {
+            gpu_output_explain(err);
+            return -1;
+        }
+        if (r->cu->EventElapsedTime(&ms, r->start, r->stop) == CU_OK)
+            l->once_us = 1e3 * (double)ms;
+        gpu_output_flush();
+        if (q->status) {
+            const struct ptx_dim *g = &l->launch->shape.grid;
+
+            atomic_store(&q->status->blocks_done, (long long)g->x * g->y * g->z);
+            atomic_fetch_add(&q->status->launches_done, 1);
+        }
+    }
+    return download(r, err);
+}
+
 /* Puts the buffers that a launch can write back to what they were. */
-static int restore(struct run *r, const struct gpu_launch *l, struct err *err)
+static bool is_of(const struct run *r, const struct gpu_launch *l, size_t buffer)
 {
     for (size_t i = 0; i < l->launch->argument_count; i++) {
         const struct launch_argument *a = &l->launch->arguments[i];
-        int b = a->is_pointer ? launch_buffer_at(r->request, a->address) : -1;
 
-        if (b >= 0 && r->buffers[b].pristine &&
+        if (a->is_pointer && launch_buffer_at(r->request, a->address) == (int)buffer)
+            return true;
+    }
+    return r->buffers[buffer].is_module;
+}
+
+static int restore(struct run *r, const struct gpu_launch *l, struct err *err)
+{
+    for (size_t b = 0; b < r->request->buffer_count; b++)
+        if (r->buffers[b].pristine && is_of(r, l, b) &&
             check(r,
                   r->cu->MemcpyDtoDAsync(r->buffers[b].address, r->buffers[b].pristine,
                                          r->request->buffers[b].row.size, NULL),
                   "restoring a buffer", err) < 0)
             return -1;
-    }
-    return 0;
+    if (!r->flush)
+        return 0;
+    return check(r, r->cu->MemsetD8Async(r->flush, 0, r->flush_bytes, NULL), "flushing the cache",
+                 err);
 }
 
 /* One sample: microseconds a launch, between two events. */
@@ -213,7 +368,7 @@ static int measure(struct run *r, struct gpu_launch *l, int inner, double *us, s
         if (start_launch(r, l, err) < 0)
             return -1;
     if (check(r, r->cu->EventRecord(r->stop, NULL), "cuEventRecord", err) < 0 ||
-        check(r, r->cu->EventSynchronize(r->stop), "the kernel", err) < 0 ||
+        wait_for(r, r->stop, l, err) < 0 ||
         check(r, r->cu->EventElapsedTime(&ms, r->start, r->stop), "cuEventElapsedTime", err) < 0)
         return -1;
     *us = 1e3 * (double)ms / inner;
@@ -259,6 +414,8 @@ static int warm_up(struct run *r, struct err *err)
 /* How often each launch runs in one sample, from one measurement of a warm card. */
 static int choose_inner(struct run *r, struct err *err)
 {
+    if (r->request->options.is_single || r->request->options.is_cold || r->has_symbols)
+        return 0;
     for (size_t i = 0; i < r->request->launch_count; i++) {
         double us;
 
@@ -317,6 +474,9 @@ static void put_done(const struct run *r, struct buf *answer)
             fields_put(answer, TAG_CLOCKS_MHZ, (struct bytes){ (char *)l->clocks_mhz, n });
             fields_put_int(answer, TAG_REJECTED, r->rejected);
             fields_put_int(answer, TAG_INNER, l->inner);
+        } else if (l->once_us > 0) {
+            fields_put(answer, TAG_SAMPLES_US,
+                       (struct bytes){ (const char *)&l->once_us, sizeof(l->once_us) });
         }
         fields_end(answer, begin);
     }
@@ -336,7 +496,8 @@ int gpu_run(const struct driver *cu, const unsigned char *uuid,
     if (rc == 0)
         put_done(&r, answer);
     /* A kernel's fault stays with the context for ever: the next call would fail with it too. */
-    *is_broken = cu->CtxSynchronize() != CU_OK;
-    release(&r);
+    *is_broken = r.is_stuck || cu->CtxSynchronize() != CU_OK;
+    if (!r.is_stuck)
+        release(&r);
     return rc;
 }

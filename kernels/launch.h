@@ -41,7 +41,7 @@ enum launch_tag {
     TAG_STATUS,       /* int: number of the descriptor of a struct launch_status */
     TAG_PROBE,        /* bytes: cubin of kernels/clock.cu (gpu, timed) */
     /* OP_PART, child to front while a launch runs */
-    TAG_PRINT, /* text: what the kernel printed */
+    TAG_PRINT, /* text: what the kernel printed, when the launch is not timed */
     /* OP_RUN, answer: one TAG_DONE record a launch, in order */
     TAG_DONE,
     TAG_FACTS,   /* bytes: struct ptx_facts without its lines (model) */
@@ -119,7 +119,7 @@ struct launch_options {
     int64_t memory_limit; /* model: bytes of a launch's own state; 0: 1 GiB */
     int64_t max_thread_instructions; /* model: 0: 2^32 */
     int32_t is_cold;                 /* gpu, timed: caches are flushed before each sample */
-    int32_t reserved;
+    int32_t is_single; /* gpu, timed: one launch a sample, whose buffers were restored before it */
 };
 
 enum launch_stop {
