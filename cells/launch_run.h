@@ -23,11 +23,12 @@ struct launch_outcome {
 };
 
 struct launch_request_options {
-    bool is_writing;    /* buffers change */
-    bool is_quiet;      /* what the kernel prints is dropped, no progress is shown */
-    int repeat;         /* GPU: 0 once, else times so many samples */
-    bool wants_written; /* interpreter: count a few blocks of the code as written, too */
-    bool is_cold;       /* GPU: flush caches before each sample */
+    bool is_writing;           /* buffers change */
+    bool is_quiet;             /* what the kernel prints is dropped, no progress is shown */
+    int repeat;                /* GPU: 0 once, else times so many samples */
+    bool wants_written;        /* interpreter: count a few blocks of the code as written, too */
+    bool is_cold;              /* GPU: flush caches before each sample */
+    const struct bytes *probe; /* GPU: machine code of kernels/clock.cu; NULL: no clock is read */
 };
 
 /*
