@@ -5,7 +5,7 @@
  * lowest and the highest address, and alignment is checked on all addresses or'ed together. Only an
  * access that spans allocations, or is wrong, is looked at lane by lane.
  */
-#include "model/ptx/access.h"
+#include "model/ptx/footprint.h"
 
 #include "model/ptx/heap.h"
 
@@ -252,6 +252,12 @@ static int locate_in(struct warp *w, const struct insn *in, struct access *a, ui
     }
 }
 
+/* Blocks run side by side, and the kernel may write there. */
+static bool is_followed(const struct warp *w, const struct access *a)
+{
+    return a->space == SPACE_GLOBAL && footprint_needs(w->cta->footprint, a->region);
+}
+
 /* The addresses of the lanes, in one space; generic ones are told apart by the lowest lane. */
 int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int bytes, struct access *a)
 {
@@ -271,7 +277,11 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
             a->high -= window_of(a->space);
         }
     }
-    return locate_in(w, in, a, mask);
+    if (locate_in(w, in, a, mask) < 0)
+        return EXEC_FAULT;
+    if (is_followed(w, a))
+        footprint_access(w->cta->footprint, in, a, mask);
+    return EXEC_OK;
 }
 
 /* All windows have the same top byte, which no buffer has. */
@@ -443,6 +453,7 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     p->bytes = (uint8_t)a->bytes;
     p->is_linear = a->is_linear;
     p->is_private = a->is_private;
+    p->is_followed = is_followed(w, a);
     p->is_watched = false;
     memset(p->sectors, 0, sizeof p->sectors);
     p->passes = p->best = 0;

@@ -58,6 +58,7 @@ struct pattern {
     bool is_narrow;                /* relative.narrow */
     bool is_linear;                /* all lanes as far apart */
     bool is_private;               /* local memory, the same address in all lanes */
+    bool is_followed;              /* blocks run side by side, and it may be written */
     bool is_watched;               /* a check wants to see it */
     uint16_t misses;               /* in a row: learning pays no more */
 };

@@ -725,7 +725,9 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     f->frame_bytes = d->frame_bytes;
     if (cfg_build(module, f, err) < 0)
         return -1;
-    return origin_find(module, f, err);
+    if (origin_find(module, f, err) < 0)
+        return -1;
+    return order_find(f, err);
 }
 
 int ptx_decode(struct ptx_module *module, struct err *err)

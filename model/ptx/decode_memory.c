@@ -218,7 +218,6 @@ static void count_access(struct decoder *d)
 {
     if (d->insn->space != SPACE_PARAM)
         d->insn->counter = d->module->counter_count++;
-    d->module->is_ordered |= (d->insn->flags & INSN_ORDERED) != 0;
 }
 
 /* lanes_memory.h has no bytes in registers of 64 bits. */
@@ -405,6 +404,7 @@ static int decode_system(struct decoder *d, const struct call *call, const char 
         return decode_refuse(d, "a call with other arguments than the function has");
     set_exec(in, f->exec, LAT_GLOBAL);
     in->control = CONTROL_NONE;
+    in->flags |= f->is_ordered ? INSN_ORDERED : 0;
     d->module->has_heap |= f->is_heap;
     return 0;
 }

@@ -2,7 +2,7 @@
  * Loads, stores and atomics of a warp, for any mask and any addresses; lanes_memory.h has the
  * usual case. Lanes that ask for neighbouring words are copied as a block.
  */
-#include "model/ptx/access.h"
+#include "model/ptx/footprint.h"
 #include "model/ptx/numbers.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
@@ -253,7 +253,7 @@ static uint64_t combine_integer(enum atomic_op op, enum number_kind kind, uint64
     return old;
 }
 
-static uint64_t combine(const struct insn *in, uint64_t old, uint64_t b, uint64_t c)
+uint64_t atomic_combine(const struct insn *in, uint64_t old, uint64_t b, uint64_t c)
 {
     enum atomic_op op = in->memory;
 
@@ -262,6 +262,25 @@ static uint64_t combine(const struct insn *in, uint64_t old, uint64_t b, uint64_
     if (op == ATOMIC_ADD && in->vector == NUMBER_F64)
         return bits_of_f64(f64_of_bits(old) + f64_of_bits(b));
     return combine_integer(op, in->vector, old, b, c);
+}
+
+/* With other host threads at work: an atomic of the host. */
+static void combine_shared(const struct insn *in, uint8_t *p, uint64_t b)
+{
+    word32 *narrow = (word32 *)(void *)p, old32;
+    word64 *wide = (word64 *)(void *)p, old64;
+
+    if (in->option & ACCESS_WIDE_ROWS) {
+        old64 = __atomic_load_n(wide, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(wide, &old64, atomic_combine(in, old64, b, 0), true,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
+        return;
+    }
+    old32 = __atomic_load_n(narrow, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(narrow, &old32, (uint32_t)atomic_combine(in, old32, b, 0),
+                                        true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
 /* Lanes in ascending order: what a GPU leaves open has one answer here. */
@@ -279,8 +298,14 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
         uint64_t old = 0, b = get_register(w, in, in->b, l);
         uint64_t c = in->memory == ATOMIC_CAS ? get_register(w, in, in->c, l) : 0, v;
 
+        if (w->cta->footprint && in->flags & (INSN_COMMUTES | INSN_DEFERS) &&
+            a.space == SPACE_GLOBAL) {
+            if (!footprint_defers(w, in, p, b))
+                combine_shared(in, p, b);
+            continue;
+        }
         memcpy(&old, p, (size_t)bytes);
-        v = combine(in, old, b, c);
+        v = atomic_combine(in, old, b, c);
         memcpy(p, &v, (size_t)bytes);
         put_register(w, in, in->d, l, old);
     }

@@ -128,7 +128,9 @@ enum {
     INSN_WRITES = 1 << 0, /* memory */
     INSN_ATOMIC = 1 << 1,
     INSN_VOLATILE = 1 << 2, /* volatile, acquire, relaxed: a loop may wait on it */
-    INSN_ORDERED = 1 << 3,  /* its result depends on the order of blocks */
+    INSN_ORDERED = 1 << 3,  /* what it does depends on the order of blocks: order.c */
+    INSN_COMMUTES = 1 << 4, /* an atomic for which it does not matter who comes first */
+    INSN_DEFERS = 1 << 5,   /* an atomic that can be done later, in the order of blocks */
 };
 
 struct insn {
@@ -292,7 +294,6 @@ struct ptx_module {
     int base_count;
     struct shared_variable *shared; /* by index */
     int shared_count;
-    bool is_ordered; /* some instruction's result depends on the order of blocks */
     bool has_heap;   /* calls malloc: blocks share one heap, in their order */
 };
 
@@ -438,6 +439,7 @@ struct cta {
     int used_barriers; /* the highest that a warp came to, and one */
     struct printed printed;
     int live_threads;
+    struct footprint *footprint; /* when blocks run side by side; else NULL */
     int64_t poll; /* instructions until the stop flag is looked at */
     struct err *err;
     struct ptx_fault *fault;
@@ -478,6 +480,7 @@ const struct op *ops_find(const struct op_table *table, const char *spelling);
 compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling);
 
 /* exec_memory.c */
+uint64_t atomic_combine(const struct insn *in, uint64_t old, uint64_t b, uint64_t c);
 exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
 
 /* exec_misc.c */
@@ -567,6 +570,10 @@ bool address_read(const struct warp *w, int lane, uint64_t address, void *out, s
 bool address_read_text(const struct warp *w, int lane, uint64_t address, struct buf *out);
 /* The thread of a lane. */
 struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane);
+
+/* order.c: finds atomics that no order shows; whether a launch must run its blocks in order. */
+int order_find(struct function *f, struct err *err) MUST_CHECK;
+bool order_matters(const struct run *run);
 
 /* check.c */
 int check_fault(struct warp *w, struct err *err);

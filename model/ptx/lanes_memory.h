@@ -5,7 +5,7 @@
  *
  * Included by lanes.h, once for each build of the lane loops.
  */
-#include "model/ptx/access.h"
+#include "model/ptx/footprint.h"
 
 /* Memory of the host: a parameter may lie anywhere. */
 typedef uint8_t __attribute__((may_alias)) memory_u8;
@@ -84,6 +84,8 @@ static inline void count_pattern(struct warp *w, const struct insn *in, struct p
     }
     if (w->trace)
         trace_access(w->trace, p->space, n);
+    if (p->is_followed)
+        footprint_pattern(w->cta->footprint, in, p, first);
 }
 
 /* How far lane l is from lane 0 on the host. */

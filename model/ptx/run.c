@@ -2,13 +2,13 @@
  * A launch: check its shape, lay out memory, run the blocks on host threads, and
  * add up what was counted.
  *
- * Host threads take blocks in order, each from a common counter. When one fails,
- * blocks before it still run, so that the fault reported is that of the first
- * block in order, whoever met it. Kernels whose result depends on the order of
- * blocks (atomics on global memory, volatile accesses) run on one thread.
+ * Host threads take blocks in order, some at a time, from a common counter, and
+ * note what they read and wrote (footprint.c). Where that shows that the order
+ * could matter, or something failed, all is undone and the blocks run in order on
+ * one thread, as do those of kernels that ask for an order (order.c).
  */
 #include "model/memory.h"
-#include "model/ptx/access.h"
+#include "model/ptx/footprint.h"
 #include "model/ptx/heap.h"
 #include "model/ptx/print.h"
 #include "model/ptx/system.h"
@@ -22,6 +22,10 @@ enum {
     MAX_HOST_THREADS = 64,
     DEFAULT_REGISTERS = 32,
     DEFAULT_STACK = 1024, /* bytes of a thread, as cudaLimitStackSize */
+    MAX_BATCH = 64,       /* blocks that a host thread takes at a time */
+    BATCHES = 16,         /* that each should get, to share the work evenly */
+    SMALL_LAUNCH = 20000, /* warp instructions that are not worth a second host thread */
+    LOOP_WEIGHT = 32,     /* what a loop's code counts for in that */
     MAX_TRACED = 1024,    /* blocks whose warps are kept for the timing model */
 };
 
@@ -180,6 +184,7 @@ struct team {
     int *trace_classes; /* by traced block: class in the classes of who ran it */
     uint8_t *trace_owners;
     struct print_queue printed;
+    int64_t batch;       /* places that a host thread takes at a time */
     atomic_llong next;   /* place in the order of executed blocks */
     atomic_llong failed; /* lowest place that failed */
 };
@@ -191,6 +196,7 @@ struct worker {
     struct ptx_fault fault;
     struct err err;
     int64_t failed_at;
+    int64_t done; /* blocks */
     int index;
     pthread_t thread;
     bool is_started;
@@ -236,17 +242,21 @@ static int run_block(struct worker *w, int64_t place, struct trace **traces)
 
     w->cta.linear = linear;
     w->cta.index = block_index(&team->run->launch->grid, linear);
+    if (w->cta.footprint)
+        footprint_block(w->cta.footprint, place);
     set_tracing(w, traced >= 0, traces);
     if (simt_run_block(&w->cta, &w->err) < 0) {
         (void)print_place(&team->printed, place, &w->cta.printed, true);
         return -1;
     }
-    if (print_place(&team->printed, place, &w->cta.printed, false) < 0)
+    /* Kernels that print run in order, so that nothing is printed that is undone later. */
+    if (!w->cta.footprint && print_place(&team->printed, place, &w->cta.printed, false) < 0)
         return err_set(&w->err, ERR_ResourceError, "no memory for what the kernel prints");
     if (traced >= 0) {
         team->trace_classes[traced] = classes_add_block(&w->classes, &w->cta);
         team->trace_owners[traced] = (uint8_t)w->index;
     }
+    w->done++;
     if (team->run->launch->progress)
         atomic_fetch_add(team->run->launch->progress, 1);
     return 0;
@@ -310,13 +320,18 @@ static void *work(void *context)
         return NULL;
     }
     for (;;) {
-        int64_t place = atomic_fetch_add(&team->next, 1);
+        int64_t place = atomic_fetch_add(&team->next, team->batch);
+        int64_t end = min_i64(place + team->batch, team->executed);
 
-        if (place >= team->executed || place > atomic_load(&team->failed))
+        if (place >= team->executed)
             return NULL;
-        if (run_block(w, place, traces) < 0) {
-            note_failure(w, place);
-            return NULL;
+        for (; place < end; place++) {
+            if (place > atomic_load_explicit(&team->failed, memory_order_relaxed))
+                return NULL;
+            if (run_block(w, place, traces) < 0) {
+                note_failure(w, place);
+                return NULL;
+            }
         }
     }
 }
@@ -517,13 +532,30 @@ static int time_launch(const struct team *team, struct worker *workers, struct a
 
 /* ---- The launch ----------------------------------------------------------------------------- */
 
+/* Warp instructions, roughly: each once, and those of a function with loops some more. */
+static int64_t least_work(const struct run *run, const struct team *team)
+{
+    const struct function *f = run->entry;
+    int64_t n = f->insn_count;
+
+    for (int i = 0; i < f->block_count; i++)
+        if (f->blocks[i].is_backward)
+            return n * LOOP_WEIGHT * run->warps_per_block * team->executed;
+    return n * run->warps_per_block * team->executed;
+}
+
 static int host_threads_of(const struct run *run, const struct team *team)
 {
     int64_t n = run->launch->host_threads > 0 ? run->launch->host_threads : 1;
 
-    if (run->module->is_ordered || run->heap)
+    if (n == 1 || run->heap || order_matters(run) || least_work(run, team) < SMALL_LAUNCH)
         return 1;
     return (int)min_i64(min_i64(n, MAX_HOST_THREADS), max_i64(team->executed, 1));
+}
+
+static size_t memory_limit(const struct run *run)
+{
+    return run->launch->memory_limit ? run->launch->memory_limit : DEFAULT_MEMORY_LIMIT;
 }
 
 static int prepare_team(struct team *team, const struct run *run, struct arena *arena,
@@ -546,9 +578,9 @@ static int prepare_team(struct team *team, const struct run *run, struct arena *
 
 static int make_workers(struct worker *workers, int n, struct team *team, struct err *err)
 {
-    size_t limit = team->run->launch->memory_limit;
+    size_t limit = memory_limit(team->run) / (size_t)n;
 
-    limit = (limit ? limit : DEFAULT_MEMORY_LIMIT) / (size_t)n;
+    team->batch = max_i64(1, min_i64(MAX_BATCH, team->executed / (n * BATCHES)));
     for (int i = 0; i < n; i++) {
         workers[i].team = team;
         workers[i].index = i;
@@ -559,6 +591,67 @@ static int make_workers(struct worker *workers, int n, struct team *team, struct
             return err_set(err, ERR_ResourceError, "out of memory before the launch");
     }
     return 0;
+}
+
+static void end_workers(struct worker *workers, int n)
+{
+    for (int i = 0; i < n; i++) {
+        err_done(&workers[i].err);
+        buf_done(&workers[i].cta.printed.text);
+        footprint_free(&workers[i].cta.footprint);
+        arena_free(&workers[i].cta.arena);
+    }
+}
+
+/* As if nothing had run. */
+static void start_again(struct worker *workers, int n, struct team *team)
+{
+    for (int i = 0; i < n; i++)
+        if (team->run->launch->progress)
+            atomic_fetch_sub(team->run->launch->progress, workers[i].done);
+    end_workers(workers, n);
+    memset(workers, 0, (size_t)n * sizeof *workers);
+    atomic_store(&team->next, 0);
+    atomic_store(&team->failed, INT64_MAX);
+}
+
+/* A second run would not end better. */
+static bool is_final(const struct worker *workers, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (workers[i].err.name == ERR_Interrupted || workers[i].err.name == ERR_Timeout)
+            return true;
+    return false;
+}
+
+/* False: nothing has happened, and the blocks must run in order. */
+static bool run_side_by_side(struct worker *workers, int n, struct team *team)
+{
+    struct err ignored = { 0 };
+    struct undo *undo = undo_new(team->run, n, memory_limit(team->run) / 2);
+    struct footprint *footprints[MAX_HOST_THREADS] = { NULL };
+    bool is_done = undo && make_workers(workers, n, team, &ignored) == 0;
+
+    for (int i = 0; i < n && is_done; i++) {
+        workers[i].cta.footprint = footprints[i] = footprint_new(undo);
+        is_done = footprints[i] != NULL;
+    }
+    if (is_done) {
+        run_team(workers, n);
+        is_done = is_final(workers, n) ||
+                  (atomic_load(&team->failed) == INT64_MAX && !footprints_conflict(footprints, n));
+        if (is_done)
+            footprints_finish(footprints, n);
+        else
+            undo_all(undo);
+    }
+    if (!is_done)
+        start_again(workers, n, team);
+    for (int i = 0; i < n; i++)
+        footprint_free(&workers[i].cta.footprint);
+    undo_free(&undo);
+    err_done(&ignored);
+    return is_done;
 }
 
 static void move_error(struct err *to, struct err *from)
@@ -618,9 +711,12 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         err_set(err, ERR_ResourceError, "out of memory before the launch");
         goto out;
     }
-    if (make_workers(workers, n, &team, err) < 0)
-        goto out;
-    run_team(workers, n);
+    if (n == 1 || !run_side_by_side(workers, n, &team)) {
+        n = 1;
+        if (make_workers(workers, n, &team, err) < 0)
+            goto out;
+        run_team(workers, n);
+    }
     if (report(workers, n, fault, err) < 0)
         goto out;
     for (int i = 1; i < n; i++)
@@ -636,11 +732,7 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
     }
     rc = 0;
 out:
-    for (int i = 0; i < n; i++) {
-        err_done(&workers[i].err);
-        buf_done(&workers[i].cta.printed.text);
-        arena_free(&workers[i].cta.arena);
-    }
+    end_workers(workers, n);
     print_queue_done(&team.printed);
     heap_free(&run.heap);
     return rc;

@@ -165,10 +165,10 @@ static int exec_free(struct warp *w, const struct insn *in, uint32_t mask)
 
 /* Shapes: the words of each argument, of the result. */
 static const struct system_function FUNCTIONS[] = {
-    { "vprintf", exec_vprintf, "22", "1", false },
-    { "malloc", exec_malloc, "2", "2", true },
-    { "free", exec_free, "2", "", true },
-    { "__assertfail", exec_assertfail, "22122", "", false },
+    { "vprintf", exec_vprintf, "22", "1", true, false },
+    { "malloc", exec_malloc, "2", "2", true, true },
+    { "free", exec_free, "2", "", true, true },
+    { "__assertfail", exec_assertfail, "22122", "", false, false },
 };
 
 #define NESTED "a kernel that starts kernels (dynamic parallelism) is not executed"

@@ -10,6 +10,7 @@ struct system_function {
     const char *name;
     exec_fn *exec;                  /* insn.extra is the struct call */
     const char *arguments, *result; /* words of each, as digits */
+    bool is_ordered;                /* what it does shows the order of blocks */
     bool is_heap;                   /* one launch has one heap: its blocks run one after another */
 };
 
