@@ -246,7 +246,8 @@ static int run_block(struct worker *w, int64_t place, struct trace **traces)
         footprint_block(w->cta.footprint, place);
     set_tracing(w, traced >= 0, traces);
     if (simt_run_block(&w->cta, &w->err) < 0) {
-        (void)print_place(&team->printed, place, &w->cta.printed, true);
+        if (!w->cta.footprint)
+            (void)print_place(&team->printed, place, &w->cta.printed, true);
         return -1;
     }
     /* Kernels that print run in order, so that nothing is printed that is undone later. */

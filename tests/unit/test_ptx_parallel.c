@@ -1,0 +1,203 @@
+/*
+ * Blocks side by side: memory, facts and faults are those of running the blocks in order, whatever
+ * the number of host threads, for kernels that show the order and for those that do not.
+ */
+#include "tests/unit/ptx_rig.h"
+
+enum { MOST_BUFFERS = 3, BIG = 1 << 16 };
+
+/* What a launch left: every buffer, and what was counted or went wrong. */
+struct outcome {
+    uint8_t *data[MOST_BUFFERS];
+    int64_t thread_instructions, sectors, atom;
+    enum err_name name;
+    struct ptx_dim block, thread;
+    int line;
+};
+
+struct launch {
+    const char *kernel;
+    unsigned grid, block;
+    size_t sizes[MOST_BUFFERS]; /* bytes of the buffers that the kernel gets first */
+    int numbers[2];             /* and the integers behind them */
+    int number_count;
+    enum err_name fails;
+};
+
+static const struct launch LAUNCHES[] = {
+    { "scale", 512, 128, { 4 * 65536 }, { 65500 }, 1, ERR_none },
+    { "bytes", 4000, 32, { 12000 }, { 0 }, 0, ERR_none },
+    { "last_writer", 6000, 256, { 1024 }, { 0 }, 0, ERR_none },
+    { "chain", 10000, 64, { 4 * 640000 }, { 640000 }, 1, ERR_none },
+    { "meet_once", 8000, 128, { 4 * 1024000 }, { 1024000 }, 1, ERR_none },
+    { "count", 800, 128, { 256, 8, 4 }, { 0 }, 0, ERR_none },
+    { "sum", 500, 128, { 12, 8 }, { 0 }, 0, ERR_none },
+    { "sum_and_look", 2000, 32, { 4, 8000 }, { 0 }, 0, ERR_none },
+    { "float_and_look", 2000, 32, { 8000, 8000 }, { 0 }, 0, ERR_none },
+    { "add_and_max", 2000, 64, { 4 }, { 0 }, 0, ERR_none },
+    { "tickets", 3000, 32, { 4, 12000 }, { 0 }, 0, ERR_none },
+    { "bad_index", 3000, 32, { 12000, 16000 }, { 0 }, 0, ERR_MemoryFault },
+    { "busy", 400, 64, { 4 * 25600 }, { 20 }, 1, ERR_none },
+};
+
+static struct outcome run(const char *sample, const struct launch *l, int host_threads)
+{
+    struct outcome out = { .name = ERR_none };
+    uint64_t parameters[8] = { 0 };
+    uint8_t *blob = (uint8_t *)parameters;
+    uint32_t seed = 7;
+    struct rig rig;
+    int at = 0;
+
+    rig_load_sample(&rig, sample);
+    for (int i = 0; i < MOST_BUFFERS && l->sizes[i]; i++) {
+        uint8_t *data = rig_buffer(&rig, l->sizes[i], &parameters[at / 8]);
+
+        for (size_t k = 0; k < l->sizes[i] && strcmp(l->kernel, "bad_index"); k++) {
+            seed = seed * 1664525U + 1013904223U;
+            data[k] = (uint8_t)(seed >> 26);
+        }
+        at += 8;
+    }
+    for (int i = 0; i < l->number_count; i++)
+        memcpy(blob + at + 4 * i, &l->numbers[i], sizeof l->numbers[i]);
+    rig.launch.host_threads = host_threads;
+    if (rig_try(&rig, l->kernel, l->grid, l->block, parameters) < 0)
+        out.name = rig.err.name;
+    out.thread_instructions = rig.facts.thread_instructions;
+    out.sectors = rig.facts.global_load.sectors + rig.facts.global_store.sectors;
+    out.atom = rig.facts.atom;
+    out.block = rig.fault.block;
+    out.thread = rig.fault.thread;
+    out.line = rig.fault.ptx_line;
+    for (int i = 0; i < MOST_BUFFERS && l->sizes[i]; i++) {
+        out.data[i] = malloc(l->sizes[i]);
+        assert_non_null(out.data[i]);
+        memcpy(out.data[i], rig.buffers[i].data, l->sizes[i]);
+    }
+    rig_done(&rig);
+    return out;
+}
+
+static void done(struct outcome *o)
+{
+    for (int i = 0; i < MOST_BUFFERS; i++)
+        free(o->data[i]);
+}
+
+static void compare(const struct launch *l, const struct outcome *want, const struct outcome *got,
+                    int host_threads)
+{
+    if (got->name != l->fails)
+        fail_msg("%s with %d host threads: error %d", l->kernel, host_threads, got->name);
+    for (int i = 0; i < MOST_BUFFERS && l->sizes[i]; i++)
+        for (size_t k = 0; k < l->sizes[i]; k++)
+            if (got->data[i][k] != want->data[i][k])
+                fail_msg("%s with %d host threads: byte %zu of buffer %d", l->kernel, host_threads,
+                         k, i);
+    assert_int_equal(got->thread_instructions, want->thread_instructions);
+    assert_int_equal(got->sectors, want->sectors);
+    assert_int_equal(got->atom, want->atom);
+    assert_memory_equal(&got->block, &want->block, sizeof got->block);
+    assert_memory_equal(&got->thread, &want->thread, sizeof got->thread);
+    assert_int_equal(got->line, want->line);
+}
+
+static void results_are_those_of_blocks_in_order(void **state)
+{
+    static const int THREADS[] = { 2, 3, 7 };
+    static const char *const SAMPLES[] = { "parallel.opt", "parallel.debug" };
+
+    (void)state;
+    for (size_t s = 0; s < COUNT(SAMPLES); s++)
+        for (size_t i = 0; i < COUNT(LAUNCHES); i++) {
+            struct outcome want = run(SAMPLES[s], &LAUNCHES[i], 1);
+
+            assert_int_equal(want.name, LAUNCHES[i].fails);
+            for (size_t t = 0; t < COUNT(THREADS); t++) {
+                struct outcome got = run(SAMPLES[s], &LAUNCHES[i], THREADS[t]);
+
+                compare(&LAUNCHES[i], &want, &got, THREADS[t]);
+                done(&got);
+            }
+            done(&want);
+        }
+}
+
+/* In order the last block wins, and every block sees what the one before it left. */
+static void the_order_is_that_of_block_numbers(void **state)
+{
+    struct outcome last = run("parallel.opt", &LAUNCHES[2], 7);
+    struct outcome chain = run("parallel.opt", &LAUNCHES[3], 7);
+    const int32_t *x = (const int32_t *)(const void *)last.data[0];
+    const int32_t *c = (const int32_t *)(const void *)chain.data[0];
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        assert_int_equal(x[i], 5999);
+    for (int i = 64; i < 640000; i++)
+        assert_int_equal(c[i], (int32_t)((uint32_t)c[i % 64] + (uint32_t)(i / 64)));
+    done(&last);
+    done(&chain);
+}
+
+static void stores_through_loaded_pointers_are_followed(void **state)
+{
+    enum { N = 1 << 14, BLOCK = 64, BLOCKS = N / BLOCK };
+
+    (void)state;
+    for (int host_threads = 1; host_threads < 4; host_threads++) {
+        struct {
+            uint64_t rows, from;
+            int n;
+        } p = { .n = N };
+        uint64_t target, *rows;
+        int32_t *from, *to;
+        struct rig rig;
+
+        rig_load_sample(&rig, "parallel.opt");
+        rows = rig_buffer(&rig, BLOCKS * 8, &p.rows);
+        from = rig_buffer(&rig, N * 4, &p.from);
+        to = rig_buffer(&rig, N * 4, &target);
+        for (int i = 0; i < N; i++)
+            from[i] = 5 * i;
+        for (uint64_t b = 0; b < BLOCKS; b++) /* blocks 7 and 8 write the same row */
+            rows[b] = target + 4 * BLOCK * (b == 7 ? 8 : b);
+        rig.launch.host_threads = host_threads;
+        rig_run(&rig, "through_pointers", BLOCKS, BLOCK, &p);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(to[i], i / BLOCK == 7 ? 0 : 5 * ((i * 17) % N) + 1);
+        rig_done(&rig);
+    }
+}
+
+/* Progress counts every block once, also when they had to run again. */
+static void progress_ends_at_the_number_of_blocks(void **state)
+{
+    (void)state;
+    for (int host_threads = 1; host_threads < 4; host_threads++) {
+        uint64_t parameters[2] = { 0, 38400 };
+        atomic_llong progress = 0;
+        struct rig rig;
+
+        rig_load_sample(&rig, "parallel.opt");
+        rig_buffer(&rig, 4 * 38400, &parameters[0]);
+        rig.launch.host_threads = host_threads;
+        rig.launch.progress = &progress;
+        rig_run(&rig, "chain", 600, 64, parameters);
+        assert_int_equal(atomic_load(&progress), 600);
+        rig_done(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_those_of_blocks_in_order),
+        cmocka_unit_test(the_order_is_that_of_block_numbers),
+        cmocka_unit_test(stores_through_loaded_pointers_are_followed),
+        cmocka_unit_test(progress_ends_at_the_number_of_blocks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
