@@ -120,12 +120,12 @@ static const char *size_text(size_t bytes, char *out, size_t size)
     return out;
 }
 
-static int count_elements(const char *name, const struct element_type *type, int rank,
+static int count_elements(const char *name, const struct element_type *type, int least, int rank,
                           const int64_t *shape, int64_t *count, size_t *size, struct err *err)
 {
     int64_t n = 1, bytes;
 
-    if (rank < 1 || rank > BUFFER_RANK_MAX)
+    if (rank < least || rank > BUFFER_RANK_MAX)
         return err_set(err, ERR_ValueError, "%.60s: a buffer has 1 to %d dimensions, not %d", name,
                        BUFFER_RANK_MAX, rank);
     for (int i = 0; i < rank; i++) {
@@ -245,7 +245,7 @@ int buffer_prepare(struct session *session, const char *name, const struct eleme
     size_t size = 0;
 
     *out = NULL;
-    if (count_elements(name, type, rank, shape, &count, &size, err) < 0 ||
+    if (count_elements(name, type, is_symbol ? 0 : 1, rank, shape, &count, &size, err) < 0 ||
         check_room(session->buffers, name, size, old ? old->mapped : 0, err) < 0)
         return -1;
     buffer = calloc(1, sizeof(*buffer));

@@ -85,7 +85,7 @@ struct buffer {
     char *name;
     struct element_type type;       /* strings and layout are the buffer's */
     int64_t shape[BUFFER_RANK_MAX]; /* the last dimension lies densest; 1 behind rank */
-    int rank;
+    int rank;      /* 1 to 3; 0 for a symbol that is no array: `__device__ int n;` */
     int64_t count; /* elements: the product of shape */
     size_t size;   /* bytes of data */
     int fd;        /* the memfd, CLOEXEC, which never shrinks; data starts at offset 0 */
@@ -107,6 +107,7 @@ struct buffer {
  * says otherwise. A buffer of that name (of the same sort: symbol or not) is replaced, and so
  * is a variable of that name; the old buffer is freed only when the new one is there.
  *
+ * rank   1 to 3, for a symbol 0 too
  * shape  rank numbers, 1 or more each
  *
  * *out is borrowed from the session until the name is replaced or reset. Fails with ValueError

@@ -6,6 +6,7 @@
 #include "cells/buffer_fill.h"
 
 #include "cells/buffer_number.h"
+#include "cells/buffer_struct.h"
 #include "cells/elementwise.h"
 #include "cells/internal.h"
 #include "cells/npy.h"
@@ -73,6 +74,11 @@ int initial_read(struct session *session, struct source source, struct arena *ar
         out->kind = INITIAL_TUPLE;
         return 0;
     }
+    if (out->expr->kind == EXPR_FIELD && !out->expr->is_grouped &&
+        elementwise_is(&scope, out->expr, &out->place)) {
+        out->kind = INITIAL_MEMBER;
+        return 0;
+    }
     /* x, A[2] and p.vx have the type of what they name; {x} is an expression. */
     if ((out->expr->kind == EXPR_NAME || out->expr->kind == EXPR_INDEX) && !out->expr->is_grouped &&
         elementwise_is(&scope, out->expr, &first) &&
@@ -121,11 +127,7 @@ static int file_shape(struct initial *initial, struct element_type *type, int *r
     if (npy_open(initial->text, &npy, &fd, err) < 0)
         return lexer_mark(&initial->lexer, 0, initial->source.text.size, err);
     close(fd);
-    *type = (struct element_type){ .name = scalar_name(npy.kind),
-                                   .kind = npy.kind,
-                                   .lanes = 1,
-                                   .bytes = scalar_bytes(npy.kind),
-                                   .align = scalar_bytes(npy.kind) };
+    element_type_builtin(scalar_name(npy.kind), type);
     *rank = npy.rank ? npy.rank : 1;
     for (int d = 0; d < npy.rank && d < BUFFER_RANK_MAX; d++)
         shape[d] = npy.shape[d];
@@ -139,12 +141,31 @@ static int file_shape(struct initial *initial, struct element_type *type, int *r
     return 0;
 }
 
+static int member_shape(struct session *session, struct initial *initial, struct arena *arena,
+                        struct element_type *type, int *rank, int64_t *shape, struct err *err)
+{
+    struct scope scope = { .session = session, .lexer = &initial->lexer, .arena = arena };
+    struct elements elements;
+    struct elementwise *e;
+    enum scalar_kind kind;
+
+    elements_of(&initial->place, &elements);
+    if (elementwise_compile(&scope, initial->expr, &elements, &e, err) < 0)
+        return -1;
+    kind = elementwise_plain(e);
+    if (kind == SCALAR_STRUCT)
+        return expr_fail(&scope, initial->expr, err, ERR_UsageError,
+                         "%s is no member of all elements", expr_show(&scope, initial->expr));
+    element_type_builtin(scalar_name(kind), type);
+    *rank = elements.rank;
+    memcpy(shape, elements.shape, sizeof(elements.shape));
+    return 0;
+}
+
 int initial_shape(struct session *session, struct initial *initial, struct arena *arena,
                   struct element_type *type, bool *has_type, int *rank, int64_t *shape,
                   struct err *err)
 {
-    (void)session;
-    (void)arena;
     *has_type = false;
     *rank = 0;
     switch (initial->kind) {
@@ -155,6 +176,9 @@ int initial_shape(struct session *session, struct initial *initial, struct arena
         if (!*rank)
             shape[(*rank)++] = 1;
         return 0;
+    case INITIAL_MEMBER:
+        *has_type = true;
+        return member_shape(session, initial, arena, type, rank, shape, err);
     case INITIAL_FILE:
         *has_type = true;
         return file_shape(initial, type, rank, shape, err);

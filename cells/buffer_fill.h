@@ -12,6 +12,7 @@ enum initial_kind {
     INITIAL_EXPRESSION, /* for each element */
     INITIAL_TUPLE,      /* (1,2,1) {1,2,1} [1,2,1]: the elements themselves */
     INITIAL_COPY,       /* a place */
+    INITIAL_MEMBER,     /* p.mass: one number of each element */
     INITIAL_TEXT,       /* "hello" */
     INITIAL_FILE,       /* a .npy file */
 };

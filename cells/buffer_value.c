@@ -6,6 +6,7 @@
 #include "cells/buffer_value.h"
 
 #include "cells/buffer_number.h"
+#include "cells/buffer_symbol.h"
 #include "cells/internal.h"
 
 #include <stdio.h>
@@ -333,6 +334,13 @@ static int apply(struct scope *scope, const struct expr *const *kids, const stru
     return 0;
 }
 
+struct value buffer_value_of(struct buffer *buffer)
+{
+    struct value v = { .type = VALUE_BUFFER, .buffer = { .buffer = buffer } };
+
+    return buffer->rank ? v : element_value(&v);
+}
+
 int buffer_index_eval(struct scope *scope, const struct expr *expr, bool *is_buffer,
                       struct value *out, struct err *err)
 {
@@ -351,8 +359,14 @@ int buffer_index_eval(struct scope *scope, const struct expr *expr, bool *is_buf
         return 0;
     if (base->kind != EXPR_NAME && !base->is_grouped)
         return 0;
-    if (base->kind == EXPR_NAME && (!scope->session || !buffer_find(scope->session, base->text)))
-        return 0;
+    if (base->kind == EXPR_NAME && scope->session && !buffer_find(scope->session, base->text)) {
+        struct buffer *symbol;
+
+        if (symbol_find(scope->session, base->text, &symbol, err) < 0)
+            return lexer_mark(scope->lexer, base->start, base->end, err);
+        if (!symbol)
+            return 0;
+    }
     if (expr_eval(scope, base, &place, err) < 0)
         return -1;
     if (place.type != VALUE_BUFFER)

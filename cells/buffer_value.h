@@ -11,6 +11,9 @@
 #include "cells/expr.h"
 #include "model/base/buf.h"
 
+/* The whole buffer as a place; of a symbol that is no array its number. */
+struct value buffer_value_of(struct buffer *buffer);
+
 /* What one element of the place is: the buffer's type, or that of a member. */
 const struct element_type *buffer_value_type(const struct value *v);
 

@@ -5,6 +5,7 @@
  */
 #include "cells/elementwise.h"
 
+#include "cells/buffer_symbol.h"
 #include "cells/elementwise_internal.h"
 #include "cells/internal.h"
 #include "cells/random.h"
@@ -50,9 +51,16 @@ static int index_of_name(const struct scope *scope, const char *name, bool in_br
 
 static struct buffer *named_buffer(const struct scope *scope, const struct expr *expr)
 {
+    struct err ignored = { 0 };
+    struct buffer *buffer;
+
     if (expr->kind != EXPR_NAME || !scope->session || session_variable(scope->session, expr->text))
         return NULL;
-    return buffer_find(scope->session, expr->text);
+    buffer = buffer_find(scope->session, expr->text);
+    if (!buffer && symbol_find(scope->session, expr->text, &buffer, &ignored) < 0)
+        buffer = NULL; /* who evaluates the name hears why */
+    err_done(&ignored);
+    return buffer;
 }
 
 /* x, x[a][b], x[a].pos.y, x.id[2]: a buffer, indexes, and the path of a member. */
@@ -138,6 +146,8 @@ static bool access_depends(struct look *look, const struct access *a, bool in_br
     for (size_t i = 0; i < a->count; i++)
         is_varying |= depends(look, a->indexes[i], in_braces);
     if (!b)
+        return is_varying;
+    if (!b->rank) /* a device variable that is no array: a number */
         return is_varying;
     /* x[0..3] is a list; A[2] is a row, which is gone over. */
     for (size_t i = 0; i < a->count; i++)

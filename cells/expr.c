@@ -7,6 +7,7 @@
 #include "cells/expr.h"
 
 #include "cells/buffer_compare.h"
+#include "cells/buffer_symbol.h"
 #include "cells/buffer_value.h"
 #include "cells/internal.h"
 
@@ -168,8 +169,10 @@ int expr_name_value(struct scope *scope, const char *name, size_t start, size_t 
         return 0;
     }
     buffer = scope->session ? buffer_find(scope->session, name) : NULL;
+    if (!buffer && scope->session && symbol_find(scope->session, name, &buffer, err) < 0)
+        return lexer_mark(scope->lexer, start, end, err);
     if (buffer) {
-        *out = (struct value){ .type = VALUE_BUFFER, .buffer = { .buffer = buffer } };
+        *out = buffer_value_of(buffer);
         return 0;
     }
     if (scope->session && cuda_constant_text(session_cuda(scope->session), name, &text))
