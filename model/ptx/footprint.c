@@ -3,15 +3,17 @@
 #include <stdlib.h>
 
 enum {
-    PAGE = 4096,            /* bytes that are saved together */
-    PAGE_BITS = PAGE / 8,   /* bytes of a page's bits */
-    MAX_DEFERRED = 1 << 20, /* atomics on the list of a host thread */
+    GRAIN = 4,   /* bytes that share a bit: blocks that share a word run in order */
+    PAGE = 4096, /* bytes that are saved together */
+    PAGE_BITS = PAGE / GRAIN / 8, /* bytes of a page's bits */
+    MAX_DEFERRED = 1 << 20,       /* atomics on the list of a host thread */
     PAGE_FREE = 0,
     PAGE_BUSY,
     PAGE_SAVED,
 };
 
-/* A bit a byte of an allocation, for what one host thread did; NULL: it did nothing of the kind. */
+/* A bit a grain of an allocation, for what one host thread did; NULL: it did nothing of the kind.
+ */
 struct marks {
     uint8_t *read, *written, *combined;
     uint32_t combiner; /* operation and type of its atomics, plus 1 */
@@ -233,9 +235,10 @@ bool footprint_needs(const struct footprint *f, const struct region *region)
 
 static void set_bits(uint8_t *bits, uint64_t at, uint64_t n)
 {
-    unsigned skip = (unsigned)(at % 8);
+    unsigned skip = (unsigned)(at / GRAIN % 8);
 
-    bits += at / 8;
+    n = (at % GRAIN + n + GRAIN - 1) / GRAIN;
+    bits += at / GRAIN / 8;
     if (skip + n <= 8) {
         *bits |= (uint8_t)(((1U << n) - 1) << skip);
         return;

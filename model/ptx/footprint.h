@@ -1,8 +1,8 @@
 /*
- * Which bytes of global memory a host thread read, wrote and combined, so that blocks of a launch
+ * Which words of global memory a host thread read, wrote and combined, so that blocks of a launch
  * can run side by side with the result of running them in order.
  *
- * Each host thread runs its blocks in ascending order. If no byte that one of them wrote was read
+ * Each host thread runs its blocks in ascending order. If no word that one of them wrote was read
  * or written by another, it cannot matter how the threads interleaved. Otherwise everything is
  * undone, page by page, and the blocks run again in order (team.c). Only allocations that the code
  * may write are followed; inputs cost nothing.

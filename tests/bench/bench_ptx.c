@@ -1,39 +1,154 @@
 /*
- * How fast the interpreter is, with its default checks, on one host thread: thread instructions a
- * second of processor time on everyday kernels (tests/data/ptx), best of several runs.
+ * How fast the interpreter is: thread instructions a second on everyday kernels, with the default
+ * checks and the AVX2 build of the lane loops beside the best one, no checks, the check for global
+ * races, the timing model, and two host threads; then what a launch costs to start, and its memory.
+ *
+ * One host thread is measured in processor time, two in wall time beside one in wall time. The
+ * figure is the best of several runs, interleaved so that a busy machine is fair to all.
  */
 #include "model/ptx/ptx.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { N = 1 << 20, SIDE = 256, RUNS = 5 };
+enum { N = 1 << 20, SIDE = 256, BODIES = 4096, RUNS = 7, STARTS = 200, MOST_BUFFERS = 3 };
+
+enum mode { MODE_AVX2, MODE_BEST, MODE_OFF, MODE_RACES, MODE_TIMED, MODE_ONE, MODE_TWO, MODES };
+static const char *const MODE_NAMES[] = { "AVX2",  "best",  "checks=off", "races=all",
+                                          "timed", "1 thr", "2 thr" };
 
 struct row {
     const char *name, *file, *kernel;
     struct ptx_dim grid, block;
+    size_t bytes[MOST_BUFFERS]; /* of the buffers it takes, in order */
     int n;
-    bool is_timed;
+    double limit; /* G/s that the AVX2 build with default checks should reach; 0: none */
+    bool is_arithmetic_index; /* the first buffer holds indices */
 };
 
+#define FLOATS  (4 * (size_t)N)
+#define SQUARE  (4 * (size_t)SIDE * SIDE)
+#define DSQUARE (8 * (size_t)SIDE * SIDE)
 static const struct row ROWS[] = {
-    { "vectorAdd", "basics.opt", "vector_add", { N / 256, 1, 1 }, { 256, 1, 1 }, N, false },
-    { "matmul naive", "basics.opt", "matmul_naive", { 16, 16, 1 }, { 16, 16, 1 }, SIDE, false },
-    { "matmul tiled", "basics.opt", "matmul_tiled", { 16, 16, 1 }, { 16, 16, 1 }, SIDE, false },
-    { "transpose", "basics.opt", "transpose", { 8, 8, 1 }, { 32, 32, 1 }, SIDE, false },
-    { "arithmetic", "divergence.opt", "trips_by_lane", { N / 256, 1, 1 }, { 256, 1, 1 }, N, false },
-    { "vectorAdd -G", "basics.debug", "vector_add", { N / 256, 1, 1 }, { 256, 1, 1 }, N, false },
-    { "vectorAdd timed", "basics.opt", "vector_add", { N / 256, 1, 1 }, { 256, 1, 1 }, N, true },
+    { "vectorAdd",
+      "basics.opt",
+      "vector_add",
+      { N / 256, 1, 1 },
+      { 256, 1, 1 },
+      { FLOATS, FLOATS, FLOATS },
+      N,
+      0.5,
+      false },
+    { "matmul naive",
+      "basics.opt",
+      "matmul_naive",
+      { 16, 16, 1 },
+      { 16, 16, 1 },
+      { SQUARE, SQUARE, SQUARE },
+      SIDE,
+      1.2,
+      false },
+    { "n-body",
+      "bench.opt",
+      "nbody",
+      { BODIES / 128, 1, 1 },
+      { 128, 1, 1 },
+      { 16 * BODIES, 16 * BODIES },
+      BODIES,
+      1.2,
+      false },
+    { "matmul tiled",
+      "basics.opt",
+      "matmul_tiled",
+      { 16, 16, 1 },
+      { 16, 16, 1 },
+      { SQUARE, SQUARE, SQUARE },
+      SIDE,
+      0.3,
+      false },
+    { "reduction, shuffles",
+      "bench.opt",
+      "reduce_shuffle",
+      { N / 256, 1, 1 },
+      { 256, 1, 1 },
+      { FLOATS, 4 },
+      N,
+      0.3,
+      false },
+    { "dgemm",
+      "bench.opt",
+      "dgemm",
+      { 16, 16, 1 },
+      { 16, 16, 1 },
+      { DSQUARE, DSQUARE, DSQUARE },
+      SIDE,
+      0.3,
+      false },
+    { "transpose",
+      "basics.opt",
+      "transpose",
+      { 32, 32, 1 },
+      { 32, 32, 1 },
+      { FLOATS, FLOATS },
+      1024,
+      0,
+      false },
+    { "histogram, atomics",
+      "basics.opt",
+      "histogram",
+      { 256, 1, 1 },
+      { 256, 1, 1 },
+      { N, 1024 },
+      N,
+      0,
+      false },
+    { "divergence",
+      "bench.opt",
+      "divergent",
+      { 256, 1, 1 },
+      { 256, 1, 1 },
+      { FLOATS, FLOATS },
+      65536,
+      0,
+      false },
+    { "gather",
+      "bench.opt",
+      "gather",
+      { 1024, 1, 1 },
+      { 256, 1, 1 },
+      { FLOATS, FLOATS, FLOATS },
+      N,
+      0,
+      true },
+    { "vectorAdd -G",
+      "basics.debug",
+      "vector_add",
+      { N / 256, 1, 1 },
+      { 256, 1, 1 },
+      { FLOATS, FLOATS, FLOATS },
+      N,
+      0,
+      false },
 };
 
-static double now_s(void)
+static double clock_s(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void fail(const char *what, const struct err *err)
+{
+    fprintf(stderr, "%s: %s\n%s\n", what, err->text, err->detail ? err->detail : "");
+    exit(1);
 }
 
 static char *read_sample(const char *name, size_t *size)
@@ -53,86 +168,238 @@ static char *read_sample(const char *name, size_t *size)
     return text;
 }
 
-/* Seconds of one run; the counted instructions go to *instructions. */
-static double run_once(const struct ptx_module *module, const struct row *row,
-                       const struct ptx_buffer *buffers, int64_t *instructions)
-{
-    struct {
-        uint64_t a, b, c;
-        int n;
-    } three = { buffers[0].address, buffers[1].address, buffers[2].address, row->n };
-    struct {
-        uint64_t a, b;
-        int n;
-    } two = { buffers[0].address, buffers[2].address, row->n };
-    struct ptx_launch l = { .kernel = ptx_kernel_find(module, row->kernel),
-                            .grid = row->grid,
-                            .block = row->block,
-                            .buffers = buffers,
-                            .buffer_count = 3,
-                            .device = device_find("H200"),
-                            .checks = PTX_CHECK_DEFAULT,
-                            .is_timed = row->is_timed };
-    struct arena *arena = arena_new(0);
-    struct ptx_facts facts;
-    struct err err = { 0 };
-    double start = now_s();
-
-    l.parameters = l.kernel->parameter_count == 4 ? (void *)&three : (void *)&two;
-    if (!arena || ptx_run(module, &l, arena, &facts, NULL, &err) < 0) {
-        fprintf(stderr, "%s: %s\n", row->name, err.text);
-        exit(1);
-    }
-    *instructions = facts.thread_instructions;
-    arena_free(&arena);
-    return now_s() - start;
-}
-
-static void run_row(const struct row *row, const struct ptx_buffer *buffers)
+static struct ptx_module *load(const char *file, enum ptx_lanes lanes)
 {
     struct ptx_module *module;
     struct err err = { 0 };
-    double best = 1e9, load_s;
-    int64_t instructions = 0;
     size_t size;
-    char *text = read_sample(row->file, &size);
+    char *text = read_sample(file, &size);
 
-    load_s = now_s();
-    if (ptx_module_load((struct bytes){ text, size }, &module, &err) < 0) {
-        fprintf(stderr, "%s\n", err.text);
-        exit(1);
-    }
-    load_s = now_s() - load_s;
-    for (int i = 0; i < RUNS; i++) {
-        double s = run_once(module, row, buffers, &instructions);
-
-        best = s < best ? s : best;
-    }
-    printf("  %-18s %8.1f M thread instructions  %8.2f ms  %6.2f G/s   load %.1f ms\n", row->name,
-           (double)instructions / 1e6, best * 1e3, (double)instructions / best / 1e9, load_s * 1e3);
-    ptx_module_free(&module);
+    if (ptx_module_load_for((struct bytes){ text, size }, lanes, &module, &err) < 0)
+        fail(file, &err);
     free(text);
+    return module;
+}
+
+static void fill(const struct row *row, struct ptx_buffer *buffers)
+{
+    for (int i = 0; i < MOST_BUFFERS; i++) {
+        float *data = calloc(1, row->bytes[i] + 64);
+
+        if (!data)
+            exit(1);
+        for (size_t k = 0; k < row->bytes[i] / 4; k++)
+            data[k] = (float)(k % 1000) / 1000.0f;
+        for (size_t k = 0; i == 0 && row->is_arithmetic_index && k < row->bytes[i] / 4; k++)
+            memcpy(&data[k], &(uint32_t){ (uint32_t)(k * 40503U) }, 4);
+        buffers[i] = (struct ptx_buffer){ .address = 0x10000000 * (uint64_t)(i + 1),
+                                          .data = data,
+                                          .size = row->bytes[i] };
+    }
+}
+
+static int buffer_count(const struct row *row)
+{
+    int n = 0;
+
+    while (n < MOST_BUFFERS && row->bytes[n])
+        n++;
+    return n;
+}
+
+/* Seconds of one run; the counted instructions go to *instructions. */
+static double run_once(const struct ptx_module *module, const struct row *row,
+                       const struct ptx_buffer *buffers, enum mode mode, int64_t *instructions)
+{
+    clockid_t clock = mode >= MODE_ONE ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    uint64_t parameters[MOST_BUFFERS + 1] = { 0 };
+    struct ptx_launch l = {
+        .kernel = ptx_kernel_find(module, row->kernel),
+        .grid = row->grid,
+        .block = row->block,
+        .parameters = parameters,
+        .buffers = buffers,
+        .buffer_count = (size_t)buffer_count(row),
+        .device = device_find("H200"),
+        .checks = mode == MODE_OFF     ? 0
+                  : mode == MODE_RACES ? PTX_CHECK_DEFAULT | PTX_CHECK_GLOBAL_RACES
+                                       : PTX_CHECK_DEFAULT,
+        .host_threads = mode == MODE_TWO ? 2 : 1,
+        .is_timed = mode == MODE_TIMED,
+    };
+    struct arena *arena = arena_new(0);
+    struct ptx_facts facts;
+    struct err err = { 0 };
+    double start;
+
+    for (int i = 0; i < buffer_count(row); i++)
+        parameters[i] = buffers[i].address;
+    parameters[buffer_count(row)] = (uint64_t)row->n;
+    start = clock_s(clock);
+    if (!l.kernel || !arena || ptx_run(module, &l, arena, &facts, NULL, &err) < 0)
+        fail(row->name, &err);
+    start = clock_s(clock) - start;
+    *instructions = facts.thread_instructions;
+    arena_free(&arena);
+    return start;
+}
+
+/* Speeds in G/s by mode; 0 where this processor has no such build. */
+static void measure(const struct row *row, double speed[MODES], double *millions)
+{
+    bool has_avx2 = ptx_lanes_run(PTX_LANES_AVX2);
+    struct ptx_module *best = load(row->file, PTX_LANES_BEST);
+    struct ptx_module *avx2 = has_avx2 ? load(row->file, PTX_LANES_AVX2) : NULL;
+    struct ptx_buffer buffers[MOST_BUFFERS];
+    int64_t instructions = 0;
+
+    fill(row, buffers);
+    for (int m = 0; m < MODES; m++)
+        speed[m] = 0;
+    for (int i = 0; i < RUNS; i++)
+        for (int m = 0; m < MODES; m++) {
+            const struct ptx_module *module = m == MODE_BEST ? best : avx2 ? avx2 : best;
+            double s;
+
+            if (m == MODE_AVX2 && !has_avx2)
+                continue;
+            s = run_once(module, row, buffers, m, &instructions);
+            speed[m] = fmax(speed[m], (double)instructions / s / 1e9);
+        }
+    *millions = (double)instructions / 1e6;
+    for (int i = 0; i < MOST_BUFFERS; i++)
+        free(buffers[i].data);
+    ptx_module_free(&best);
+    ptx_module_free(&avx2);
+}
+
+static void print_means(double (*speed)[MODES])
+{
+    static const char *const UNITS[] = { "", "", "of AVX2", "", "", "", "of one" };
+    static const double LIMITS[] = { 0.6, 0, 1.5, 0.15, 0.05, 0, 1.8 };
+    double mean[MODES];
+
+    for (int m = 0; m < MODES; m++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < COUNT(ROWS); i++)
+            sum += log(speed[i][m] > 0 ? speed[i][m] : 1e-9);
+        mean[m] = exp(sum / (double)COUNT(ROWS));
+    }
+    printf("\ngeometric mean                   G/s\n");
+    for (int m = 0; m < MODES; m++) {
+        double base = m == MODE_OFF ? mean[MODE_AVX2] : m == MODE_TWO ? mean[MODE_ONE] : 1.0;
+
+        printf("  %-27s %8.3f", MODE_NAMES[m], mean[m]);
+        if (*UNITS[m])
+            printf("   %.2fx %s", mean[m] / base, UNITS[m]);
+        if (LIMITS[m] > 0)
+            printf("   limit %.2f  %s", LIMITS[m], mean[m] / base >= LIMITS[m] ? "ok" : "LOW");
+        printf("\n");
+    }
+}
+
+static void print_speeds(void)
+{
+    static double speed[COUNT(ROWS)][MODES];
+
+    printf("Interpreter: thread instructions a second in G/s, best of %d runs\n", RUNS);
+    printf("  %-20s %8s", "kernel", "M instr");
+    for (int m = 0; m < MODES; m++)
+        printf(" %10s", MODE_NAMES[m]);
+    printf("  limit of AVX2\n");
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        double millions;
+
+        measure(&ROWS[i], speed[i], &millions);
+        printf("  %-20s %8.1f", ROWS[i].name, millions);
+        for (int m = 0; m < MODES; m++)
+            printf(" %10.3f", speed[i][m]);
+        if (ROWS[i].limit > 0)
+            printf("  %.2f %s", ROWS[i].limit, speed[i][MODE_AVX2] >= ROWS[i].limit ? "ok" : "LOW");
+        printf("\n");
+        fflush(stdout);
+    }
+    print_means(speed);
+}
+
+/* Loading a module, and a launch of one warp of it. */
+static void print_start(void)
+{
+    static const struct row TINY = { "start",      "basics.opt",      "vector_add", { 1, 1, 1 },
+                                     { 32, 1, 1 }, { 128, 128, 128 }, 32,           0,
+                                     false };
+    struct ptx_module *module = load(TINY.file, PTX_LANES_BEST);
+    struct ptx_buffer buffers[MOST_BUFFERS];
+    double load_s = 1e9, start_s = 1e9;
+    int64_t instructions;
+
+    fill(&TINY, buffers);
+    for (int i = 0; i < STARTS; i++) {
+        double s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+
+        ptx_module_free(&module);
+        module = load(TINY.file, PTX_LANES_BEST);
+        load_s = fmin(load_s, clock_s(CLOCK_THREAD_CPUTIME_ID) - s);
+        start_s = fmin(start_s, run_once(module, &TINY, buffers, MODE_BEST, &instructions));
+    }
+    printf("\nlaunch of one warp               %8.3f ms   limit 1.00  %s\n", start_s * 1e3,
+           start_s < 1e-3 ? "ok" : "LOW");
+    printf("load of a module (basics.opt)    %8.3f ms\n", load_s * 1e3);
+    for (int i = 0; i < MOST_BUFFERS; i++)
+        free(buffers[i].data);
+    ptx_module_free(&module);
+}
+
+/* Most resident bytes of a child that has the buffers, and runs the kernel when asked to. */
+static double peak_mb(const struct row *row, bool is_running, enum mode mode)
+{
+    struct rusage use;
+    int status;
+    pid_t child;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        struct ptx_module *module = load(row->file, PTX_LANES_BEST);
+        struct ptx_buffer buffers[MOST_BUFFERS];
+        int64_t instructions;
+
+        fill(row, buffers);
+        if (is_running)
+            run_once(module, row, buffers, mode, &instructions);
+        _exit(0);
+    }
+    if (child < 0 || wait4(child, &status, 0, &use) < 0 || status)
+        exit(1);
+    return (double)use.ru_maxrss / 1024.0;
+}
+
+/* vectorAdd writes a third of what it has; scale would write all. */
+static void print_memory(void)
+{
+    static const struct row LARGE = { "memory",      "parallel.opt",       "scale", { 65536, 1, 1 },
+                                      { 256, 1, 1 }, { (size_t)64 << 20 }, 1 << 24, 0,
+                                      false };
+    double buffers = (double)LARGE.bytes[0] / (1 << 20), idle = peak_mb(&LARGE, false, MODE_ONE);
+    static const struct {
+        enum mode mode;
+        double limit;
+    } CASES[] = { { MODE_ONE, 2 }, { MODE_TWO, 2 }, { MODE_RACES, 5 } };
+
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        double times = 1 + (peak_mb(&LARGE, true, CASES[i].mode) - idle) / buffers;
+
+        printf("memory, all written, %-10s %8.2f x buffers   limit %.0f  %s\n",
+               MODE_NAMES[CASES[i].mode], times, CASES[i].limit,
+               times <= CASES[i].limit + 0.3 ? "ok" : "LOW");
+    }
 }
 
 int main(void)
 {
-    struct ptx_buffer buffers[3];
-
-    for (int i = 0; i < 3; i++) {
-        float *data = malloc(sizeof(float) * N);
-
-        if (!data)
-            return 1;
-        for (int k = 0; k < N; k++)
-            data[k] = (float)(k % 1000) / 1000.0f;
-        buffers[i] = (struct ptx_buffer){ .address = 0x10000000 * (uint64_t)(i + 1),
-                                          .data = data,
-                                          .size = sizeof(float) * N };
-    }
-    printf("interpreter, one host thread, default checks (best of %d)\n", RUNS);
-    for (size_t i = 0; i < COUNT(ROWS); i++)
-        run_row(&ROWS[i], buffers);
-    for (int i = 0; i < 3; i++)
-        free(buffers[i].data);
+    print_speeds();
+    print_start();
+    print_memory();
     return 0;
 }
