@@ -116,8 +116,9 @@ static int to_float(struct value_reader *r, const struct param *p, struct value 
 static int to_dim(struct value_reader *r, const struct param *p, struct value *v, size_t start,
                   size_t end, struct err *err)
 {
+    /* A number stays one, so that a range of them is an axis. */
     if (v->type == VALUE_INT)
-        *v = (struct value){ .type = VALUE_DIM, .dim = { v->i, 1, 1, 1 } };
+        return check_limits(r, p, (double)v->i, start, end, err);
     if (v->type != VALUE_DIM)
         return refuse_value(r, p, start, end, err, ERR_UsageError,
                             "a number or a dimension such as (16,16) is needed");

@@ -45,6 +45,20 @@ static int run_one(struct call *call, const struct launch_line *line, const stru
     return call_take_result(call, result, err);
 }
 
+static int run_sweep(struct call *call, const struct launch_line *line, const struct sweep *sweep,
+                     struct err *err)
+{
+    struct result *result = result_new("launch", 1);
+
+    if (!result)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (launch_sweep_run(result, call, line, sweep, err) < 0) {
+        result_release(&result);
+        return -1;
+    }
+    return call_take_result(call, result, err);
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct source what = call_source(call, "what");
@@ -53,7 +67,8 @@ static int run(struct call *call, struct err *err)
 
     if (launch_line_read(what, call->arena, &line, err) < 0 || sweep_init(&sweep, call, err) < 0)
         return -1;
-    if (run_one(call, &line, &sweep, err) < 0)
+    if ((sweep.key_count ? run_sweep(call, &line, &sweep, err)
+                         : run_one(call, &line, &sweep, err)) < 0)
         return err_at(err, what.line, what.column, (int)what.text.size);
     return 0;
 }

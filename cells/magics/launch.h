@@ -49,6 +49,13 @@ void launch_add_lines(struct result *result, struct call *call, const struct ptx
 const char *launch_origin(struct result *result, struct call *call,
                           const struct launch_point *point);
 
+/*
+ * launch_sweep.c: runs a launch at every point of a sweep, each from the same buffers; fills
+ * fields, table and figure. Fails as launch_plan_make and launch_run do.
+ */
+int launch_sweep_run(struct result *result, struct call *call, const struct launch_line *line,
+                     const struct sweep *sweep, struct err *err) MUST_CHECK;
+
 /* launch_hint.c: where to look first. */
 struct launch_hint {
     const char *text; /* "Look at line 6: ..."; NULL: nothing stands out */
