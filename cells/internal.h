@@ -65,6 +65,7 @@ struct buffers;
 struct session {
     struct workers *workers;
     struct cuda *cuda;
+    struct launch_history *launches; /* cells/launch_recall.h */
     struct buffers *buffers;
     struct session_device device; /* once has_device; ask session_device */
     bool has_device;

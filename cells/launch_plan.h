@@ -43,8 +43,8 @@ struct launch_plan {
     const char *text;        /* "saxpy<<<4, 256>>>(1000, 2, x, y)" */
 };
 
-/* Keys that every magic which launches shares, as rows of its table. */
-#define LAUNCH_KEYS                                                                                \
+/* Keys that every magic which launches shares, as rows of its table; build: the default build. */
+#define LAUNCH_KEYS(build_preset)                                                                  \
     { .name = "what",                                                                              \
       .type = PARAM_REST,                                                                          \
       .flags = PARAM_POSITIONAL | PARAM_REQUIRED,                                                  \
@@ -64,7 +64,7 @@ struct launch_plan {
         { .name = "build",                                                                         \
           .type = PARAM_CHOICE,                                                                    \
           .flags = PARAM_SWEEP,                                                                    \
-          .preset = "opt",                                                                         \
+          .preset = build_preset,                                                                  \
           .choices = "opt debug",                                                                  \
           .help = "opt: what a GPU runs; debug: the code as written" },                            \
         { .name = "device",                                                                        \

@@ -16,6 +16,8 @@
     X(DEVICES) \
     /* the experiments */ \
     X(LAUNCH) \
+    X(LINES) \
+    X(BENCH) \
     X(RUN) \
     X(SOURCE) \
     /* the language */ \

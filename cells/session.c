@@ -7,6 +7,7 @@
 
 #include "cells/buffer.h"
 #include "cells/internal.h"
+#include "cells/launch_recall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,7 +331,8 @@ int session_new(const struct session_options *options, struct session **out, str
     session->workers = workers_new(options ? options->self : NULL, session->stop_fd);
     session->cuda = cuda_new();
     session->buffers = buffers_new();
-    if (!session->workers || !session->cuda || !session->buffers) {
+    session->launches = launch_history_new();
+    if (!session->workers || !session->cuda || !session->buffers || !session->launches) {
         err_set(err, ERR_ResourceError, "out of memory");
         goto failed;
     }
@@ -354,6 +356,7 @@ void session_free(struct session **session)
     for (size_t i = 0; i < s->made_count; i++)
         free((char *)s->made[i].device.name);
     cuda_free(&s->cuda);
+    launch_history_free(&s->launches);
     buffers_free(&s->buffers);
     workers_free(&s->workers);
     if (s->stop_fd >= 0)

@@ -6,11 +6,11 @@
 
 #include "cells/cell.h"
 #include "cells/internal.h"
+#include "cells/launch_recall.h"
 #include "cells/magics.h"
 
-/* Joins the fields of a launch to those that every result has. */
-static int fill(struct result *result, struct call *call, const struct launch_point *point,
-                struct err *err)
+int launch_set_fields(struct result *result, struct call *call, const struct launch_point *point,
+                      struct err *err)
 {
     json_t *fields = launch_fields(call, point), *input = launch_input(call, point);
     int failed = !fields || !input || json_object_set(result->fields, "input", input) < 0 ||
@@ -20,9 +20,7 @@ static int fill(struct result *result, struct call *call, const struct launch_po
 
     json_decref(fields);
     json_decref(input);
-    if (failed)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    return launch_view(result, call, point, err);
+    return failed ? err_set(err, ERR_ResourceError, "out of memory") : 0;
 }
 
 static int run_one(struct call *call, const struct launch_line *line, const struct sweep *sweep,
@@ -35,10 +33,12 @@ static int run_one(struct call *call, const struct launch_line *line, const stru
     if (launch_plan_make(call, line, sweep, 0, &point.plan, err) < 0 ||
         launch_run(call, &point.plan, &options, &point.outcome, err) < 0)
         return -1;
+    launch_note(call->session, point.plan.kernel, point.plan.text);
     result = result_new("launch", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (fill(result, call, &point, err) < 0) {
+    if (launch_set_fields(result, call, &point, err) < 0 ||
+        launch_view(result, call, &point, err) < 0) {
         result_release(&result);
         return -1;
     }
@@ -59,13 +59,37 @@ static int run_sweep(struct call *call, const struct launch_line *line, const st
     return call_take_result(call, result, err);
 }
 
+int launch_read(struct call *call, bool is_recalling, struct launch_line *line, struct err *err)
+{
+    struct source what = call_source(call, "what");
+    const char *name, *last;
+
+    if (launch_line_read(what, call->arena, line, err) < 0)
+        return -1;
+    if (!is_recalling || line->has_sign || call_given(call, "args"))
+        return 0;
+    name = arena_copy(call->arena, line->kernel.text.data, line->kernel.text.size);
+    last = name ? launch_last(call->session, name) : NULL;
+    if (!last) {
+        call_fail(call, "what", err, ERR_UsageError, "%.60s was not launched yet",
+                  name ? name : "");
+        return err_next(err, "write it as a launch: %%%s %.60s<<<grid, block>>>(arguments)",
+                        call->magic->name, name ? name : "");
+    }
+    last = arena_string(call->arena, last);
+    if (!last)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return launch_line_read((struct source){ bytes_of(last), what.line, what.column }, call->arena,
+                            line, err);
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct source what = call_source(call, "what");
     struct launch_line line;
     struct sweep sweep;
 
-    if (launch_line_read(what, call->arena, &line, err) < 0 || sweep_init(&sweep, call, err) < 0)
+    if (launch_read(call, false, &line, err) < 0 || sweep_init(&sweep, call, err) < 0)
         return -1;
     if ((sweep.key_count ? run_sweep(call, &line, &sweep, err)
                          : run_one(call, &line, &sweep, err)) < 0)
@@ -74,7 +98,7 @@ static int run(struct call *call, struct err *err)
 }
 
 static const struct param PARAMS[] = {
-    LAUNCH_KEYS,
+    LAUNCH_KEYS("opt"),
     { .name = "races",
       .type = PARAM_CHOICE,
       .preset = "shared",

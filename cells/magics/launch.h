@@ -37,6 +37,10 @@ bool launch_line_text(struct call *call, const struct ptx_line_facts *line, stru
 json_t *launch_fields(struct call *call, const struct launch_point *point);
 json_t *launch_input(struct call *call, const struct launch_point *point);
 
+/* launch.c: joins both to what every result has. Fails with ResourceError. */
+int launch_set_fields(struct result *result, struct call *call, const struct launch_point *point,
+                      struct err *err) MUST_CHECK;
+
 /* launch_view.c: the view of one launch. Fails with ResourceError. */
 int launch_view(struct result *result, struct call *call, const struct launch_point *point,
                 struct err *err) MUST_CHECK;
@@ -55,6 +59,13 @@ const char *launch_origin(struct result *result, struct call *call,
  */
 int launch_sweep_run(struct result *result, struct call *call, const struct launch_line *line,
                      const struct sweep *sweep, struct err *err) MUST_CHECK;
+
+/*
+ * launch.c: the launch that the line names. is_recalling: a kernel's name alone means its last
+ * launch in the session. Fails with SyntaxError or UsageError.
+ */
+int launch_read(struct call *call, bool is_recalling, struct launch_line *line,
+                struct err *err) MUST_CHECK;
 
 /* launch_hint.c: where to look first. */
 struct launch_hint {

@@ -106,9 +106,9 @@ static const char *origin(const struct swept *s)
     for (size_t k = 0; k < s->sweep->key_count; k++)
         buf_printf(&keys, "   %s=%s", s->sweep->keys[k].param->name,
                    s->sweep->keys[k].arg->text ? s->sweep->keys[k].arg->text : "...");
-    text = result_text(s->result, "%s%s%s   each from the same buffers%s%s", device,
-                       buf_text(&keys), build, s->call->target ? "   -> " : "",
-                       s->call->target ? s->call->target : "");
+    text =
+        result_text(s->result, "%s%s%s   each from the same buffers%s%s", device, buf_text(&keys),
+                    build, s->call->target ? "   -> " : "", s->call->target ? s->call->target : "");
     buf_done(&keys);
     return text;
 }
@@ -126,15 +126,18 @@ static void put_row(const struct swept *s, struct view_table *table, size_t row,
     for (; c < s->sweep->key_count; c++)
         view_cell(table, row, c, label(s, point, c));
     view_cell(table, row, c++, isnan(s->us[point]) ? NULL : us_text(s, s->us[point]));
-    view_cell(table, row, c++, result_text(r, "%s", text_percent(text, p->plan.occupancy.occupancy)));
+    view_cell(table, row, c++,
+              result_text(r, "%s", text_percent(text, p->plan.occupancy.occupancy)));
     view_cell(table, row, c++, result_text(r, "%.2g", launch_waves(p)));
     if (!p->outcome.has_facts)
         return;
-    view_cell(table, row, c++, result_text(r, "%s", text_number(text, (double)f->warp_instructions)));
+    view_cell(table, row, c++,
+              result_text(r, "%s", text_number(text, (double)f->warp_instructions)));
     view_cell(table, row, c++, result_text(r, "%.0f %%", 100 * f->lane_efficiency));
     view_cell(table, row, c++,
-              result_text(r, "%s", text_number(text, (double)(f->global_load.sectors +
-                                                              f->global_store.sectors))));
+              result_text(r, "%s",
+                          text_number(text,
+                                      (double)(f->global_load.sectors + f->global_store.sectors))));
     view_cell(table, row, c, result_text(r, "%s", text_number(text, (double)f->shared_conflicts)));
 }
 
@@ -220,14 +223,13 @@ static void add_figure(const struct swept *s)
 
     if (s->sweep->key_count > 2 || s->sweep->points < 2 || isnan(s->us[s->best]))
         return;
-    figure = figure_new(s->result,
-                        result_text(s->result, "Time of %.40s", s->points[0].plan.kernel),
-                        s->result->view.answer, s->result->view.answer);
+    figure =
+        figure_new(s->result, result_text(s->result, "Time of %.40s", s->points[0].plan.kernel),
+                   s->result->view.answer, s->result->view.answer);
     if (s->sweep->key_count == 2 &&
         (!keys[0].is_number || (keys[1].is_number && keys[1].arg->count > keys[0].arg->count)))
         x = 1;
-    if (keys[x].is_number &&
-        (s->sweep->key_count == 1 || keys[1 - x].arg->count <= MOST_CURVES))
+    if (keys[x].is_number && (s->sweep->key_count == 1 || keys[1 - x].arg->count <= MOST_CURVES))
         add_curves(s, figure, x);
     else
         add_bars(s, figure);

@@ -1,0 +1,79 @@
+#include "cells/launch_recall.h"
+
+#include "cells/internal.h"
+
+#include <stdlib.h>
+
+struct launch_history {
+    struct launch_noted *list;
+    size_t count;
+};
+
+struct launch_history *launch_history_new(void)
+{
+    struct launch_history *h = calloc(1, sizeof(*h));
+
+    if (h)
+        h->list = calloc(LAUNCHES_MAX, sizeof(*h->list));
+    if (h && !h->list) {
+        free(h);
+        h = NULL;
+    }
+    return h;
+}
+
+static void drop(struct launch_noted *noted)
+{
+    free(noted->kernel);
+    free(noted->text);
+}
+
+void launch_history_free(struct launch_history **history)
+{
+    struct launch_history *h = *history;
+
+    if (!h)
+        return;
+    for (size_t i = 0; i < h->count; i++)
+        drop(&h->list[i]);
+    free(h->list);
+    free(h);
+    *history = NULL;
+}
+
+void launch_note(struct session *session, const char *kernel, const char *text)
+{
+    struct launch_history *h = session->launches;
+    struct launch_noted noted = { strdup(kernel), strdup(text), session->run_count };
+
+    if (!noted.kernel || !noted.text) {
+        drop(&noted);
+        return;
+    }
+    if (h->count == LAUNCHES_MAX) {
+        drop(&h->list[0]);
+        memmove(h->list, h->list + 1, (LAUNCHES_MAX - 1) * sizeof(*h->list));
+        h->count--;
+    }
+    h->list[h->count++] = noted;
+}
+
+size_t launch_noted_count(const struct session *session)
+{
+    return session->launches->count;
+}
+
+const struct launch_noted *launch_noted_at(const struct session *session, size_t i)
+{
+    return &session->launches->list[i];
+}
+
+const char *launch_last(const struct session *session, const char *kernel)
+{
+    const struct launch_history *h = session->launches;
+
+    for (size_t i = h->count; i > 0; i--)
+        if (strcmp(h->list[i - 1].kernel, kernel) == 0)
+            return h->list[i - 1].text;
+    return NULL;
+}
