@@ -4,6 +4,7 @@
  */
 #include "model/base/buf.h"
 #include "model/ptx/heap.h"
+#include "model/ptx/sync.h"
 #include "model/ptx/internal.h"
 
 #include <inttypes.h>
@@ -297,6 +298,9 @@ int check_fault(struct warp *w, struct err *err)
     case ERR_ResourceError:
         return err_set(err, ERR_ResourceError, "%s: the launch needs more memory than it may take",
                        kernel);
+    case ERR_BarrierFault:
+        err_set(err, ERR_BarrierFault, "%s: %s", kernel, w->fault.why);
+        break;
     case ERR_AssertFault:
         if (w->fault.why) {
             err_set(err, ERR_AssertFault, "%s: assertion `%s` failed (%d thread%s)", kernel,
@@ -378,6 +382,8 @@ int check_barrier(struct cta *cta, int barrier, struct err *err)
 
             if (g->state != GROUP_BARRIER || g->barrier != barrier)
                 continue;
+            if (!((g->at - 1)->option & BARRIER_ALIGNED))
+                continue; /* barrier.sync may be met at several places */
             if (!first)
                 first = g->at - 1;
             if (g->at - 1 == first)

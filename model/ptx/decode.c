@@ -517,11 +517,17 @@ static int decode_branch(struct decoder *d)
     return 0;
 }
 
+/* Under a predicate it is a branch to the end of the body, where the return is. */
 static int decode_end(struct decoder *d)
 {
-    if (d->insn->guard_kind != GUARD_NONE)
-        return decode_refuse(d, "an end under a predicate");
     d->insn->latency = LAT_BRANCH;
+    if (d->insn->guard_kind != GUARD_NONE) {
+        if (is_op(d, "exit") && !d->f->is_entry)
+            return decode_refuse(d, "an exit under a predicate in a device function");
+        d->insn->control = CONTROL_BRANCH;
+        d->insn->offset = d->ast->insn_count;
+        return 0;
+    }
     d->insn->control = is_op(d, "exit") ? CONTROL_EXIT : CONTROL_RETURN;
     return 0;
 }
@@ -556,6 +562,9 @@ static const struct {
     { "red", decode_atomic },
     { "shfl", decode_shfl },
     { "vote", decode_vote },
+    { "match", decode_match },
+    { "redux", decode_redux },
+    { "elect", decode_elect },
     { "activemask", decode_activemask },
     { "bar", decode_barrier },
     { "barrier", decode_barrier },

@@ -103,17 +103,22 @@ static inline bool is_op(const struct decoder *d, const char *name)
 /* decode.c: what ops.def has, by its spelling. */
 int decode_table(struct decoder *d);
 
-/* decode_misc.c: predicates, bits, exchange between lanes, barriers. */
+/* decode_misc.c: predicates and bits. */
 int decode_setp(struct decoder *d);
 int decode_set(struct decoder *d);
 int decode_logic(struct decoder *d);
 int decode_lop3(struct decoder *d);
 int decode_bfi(struct decoder *d);
+int decode_isspacep(struct decoder *d);
+
+/* decode_sync.c: exchange between lanes, barriers. */
 int decode_shfl(struct decoder *d);
 int decode_vote(struct decoder *d);
+int decode_match(struct decoder *d);
+int decode_redux(struct decoder *d);
+int decode_elect(struct decoder *d);
 int decode_activemask(struct decoder *d);
 int decode_barrier(struct decoder *d);
-int decode_isspacep(struct decoder *d);
 
 /* decode_memory.c */
 int decode_load(struct decoder *d);

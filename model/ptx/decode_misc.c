@@ -1,6 +1,5 @@
 /*
- * Decoding of what is not plain arithmetic: comparisons and predicates, bit fields,
- * exchange between lanes, barriers.
+ * Decoding of what is not plain arithmetic: comparisons and predicates, bit fields.
  */
 #include "model/ptx/decode.h"
 
@@ -129,76 +128,7 @@ int decode_bfi(struct decoder *d)
                : -1;
 }
 
-/* ---- Between lanes -------------------------------------------------------------------------- */
-
-/* shfl.sync.MODE.b32 d|p, a, b, c, mask */
-int decode_shfl(struct decoder *d)
-{
-    const struct operand *to = decode_operand(d, 0);
-    bool is_pair = to && to->kind == OPERAND_PAIR;
-    struct insn *in = d->insn;
-
-    if (!opcode_has(&d->opcode, "sync"))
-        return decode_refuse(d, "the form without .sync, which sm_70 and later do not have");
-    set_exec(in, exec_shfl, LAT_SHFL);
-    in->option = opcode_has(&d->opcode, "up")     ? SHFL_UP
-                 : opcode_has(&d->opcode, "down") ? SHFL_DOWN
-                 : opcode_has(&d->opcode, "bfly") ? SHFL_BFLY
-                                                  : SHFL_IDX;
-    if (!take_source(d, 1, 32, &in->a) || !take_source(d, 2, 32, &in->b) ||
-        !take_source(d, 3, 32, &in->c) || !take_source(d, 4, 32, &in->rows[0]) ||
-        !take(decode_destination(d, is_pair ? &to->items[0] : to, 32), &in->d))
-        return -1;
-    in->e = d->sink;
-    return !is_pair || take(decode_destination(d, &to->items[1], 1), &in->e) ? 0 : -1;
-}
-
-/* vote.sync.MODE.pred p, a, mask; vote.sync.ballot.b32 d, a, mask */
-int decode_vote(struct decoder *d)
-{
-    const struct operand *a = decode_operand(d, 1);
-    struct insn *in = d->insn;
-    bool is_ballot = opcode_has(&d->opcode, "ballot");
-
-    if (!opcode_has(&d->opcode, "sync"))
-        return decode_refuse(d, "the form without .sync, which sm_70 and later do not have");
-    set_exec(in, exec_vote, LAT_SHFL);
-    in->option = is_ballot                       ? VOTE_BALLOT
-                 : opcode_has(&d->opcode, "all") ? VOTE_ALL
-                 : opcode_has(&d->opcode, "any") ? VOTE_ANY
-                                                 : VOTE_UNI;
-    in->option |= a && a->is_negated ? VOTE_NEGATED : 0;
-    return take_source(d, 1, 1, &in->a) && take_source(d, 2, 32, &in->rows[0]) &&
-                   take_destination(d, 0, is_ballot ? 32 : 1, &in->d)
-               ? 0
-               : -1;
-}
-
-int decode_activemask(struct decoder *d)
-{
-    set_exec(d->insn, exec_activemask, LAT_ALU);
-    return take_destination(d, 0, 32, &d->insn->d) ? 0 : -1;
-}
-
-/* bar.sync a{, b}; barrier.sync likewise; bar.warp.sync mask */
-int decode_barrier(struct decoder *d)
-{
-    struct insn *in = d->insn;
-
-    if (opcode_has(&d->opcode, "warp")) {
-        set_exec(in, exec_warp_barrier, LAT_ALU);
-        return take_source(d, 0, 32, &in->rows[0]) ? 0 : -1;
-    }
-    if (!opcode_has(&d->opcode, "sync") || opcode_has(&d->opcode, "cluster"))
-        return decode_refuse(d, "a barrier that is not executed");
-    if (in->guard_kind != GUARD_NONE)
-        return decode_refuse(d, "a barrier under a predicate");
-    set_exec(in, exec_barrier, LAT_BARRIER);
-    if (!take_source(d, 0, 32, &in->a))
-        return -1;
-    in->option = decode_operand(d, 1) != NULL; /* counts threads */
-    return !in->option || take_source(d, 1, 32, &in->b) ? 0 : -1;
-}
+/* ---- Address spaces ------------------------------------------------------------------------- */
 
 int decode_isspacep(struct decoder *d)
 {

@@ -1,6 +1,5 @@
 /*
- * What is not one lane at a time: predicates, packing, exchange between lanes,
- * barriers.
+ * What is not plain arithmetic: predicates, bit fields, packing, and what asks for more than rows.
  */
 #include "model/ptx/internal.h"
 
@@ -169,115 +168,6 @@ int exec_unpack(struct warp *w, const struct insn *in, uint32_t mask)
             row32(w, in->rows[i])[l] = (uint32_t)(v >> (i * part) & low);
     }
     return EXEC_OK;
-}
-
-/* ---- Between lanes -------------------------------------------------------------------------- */
-
-/* The lanes that a .sync names and that are not here yet, though they will never end before. */
-static uint32_t awaited(const struct warp *w, const struct insn *in, uint32_t mask)
-{
-    return row32(w, in->rows[0])[__builtin_ctz(mask)] & w->live & ~mask;
-}
-
-/*
- * Which lane each lane reads. c holds the clamp (bits 0..4) and the segment mask (bits 8..12), as
- * in the pseudocode of "shfl.sync" in the PTX ISA.
- */
-static int source_lane(int lane, uint32_t b, uint32_t c, int mode, bool *is_valid)
-{
-    int clamp = (int)(c & 31), segment = (int)(c >> 8 & 31), by = (int)(b & 31);
-    int most = (lane & segment) | (clamp & ~segment), least = lane & segment, from;
-
-    switch (mode) {
-    case SHFL_UP:
-        from = lane - by;
-        *is_valid = from >= most;
-        break;
-    case SHFL_DOWN:
-        from = lane + by;
-        *is_valid = from <= most;
-        break;
-    case SHFL_BFLY:
-        from = lane ^ by;
-        *is_valid = from <= most;
-        break;
-    default:
-        from = least | (by & ~segment);
-        *is_valid = from <= most;
-        break;
-    }
-    return *is_valid ? from : lane;
-}
-
-int exec_shfl(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    const word32 *b = row32(w, in->b), *c = row32(w, in->c);
-    uint32_t values[WARP], valid = 0;
-
-    if (!mask)
-        return EXEC_OK;
-    if (awaited(w, in, mask))
-        return EXEC_PARK;
-    memcpy(values, row32(w, in->a), sizeof values);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        int l = __builtin_ctz(m);
-        bool is_valid;
-
-        row32(w, in->d)[l] = values[source_lane(l, b[l], c[l], in->option, &is_valid)];
-        valid |= (uint32_t)is_valid << l;
-    }
-    put_predicate(w, in->e, valid, mask);
-    return EXEC_OK;
-}
-
-int exec_vote(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    uint32_t bits, named, d;
-
-    if (!mask)
-        return EXEC_OK;
-    if (awaited(w, in, mask))
-        return EXEC_PARK;
-    bits = *row32(w, in->a);
-    named = row32(w, in->rows[0])[__builtin_ctz(mask)] & mask;
-    bits = (in->option & VOTE_NEGATED ? ~bits : bits) & named;
-    switch (in->option & 3) {
-    case VOTE_ALL:
-        d = bits == named ? FULL_MASK : 0;
-        break;
-    case VOTE_ANY:
-        d = bits ? FULL_MASK : 0;
-        break;
-    case VOTE_UNI:
-        d = bits == named || !bits ? FULL_MASK : 0;
-        break;
-    default:
-        for (uint32_t m = mask; m; m &= m - 1)
-            row32(w, in->d)[__builtin_ctz(m)] = bits;
-        return EXEC_OK;
-    }
-    put_predicate(w, in->d, d, mask);
-    return EXEC_OK;
-}
-
-int exec_activemask(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    for (uint32_t m = mask; m; m &= m - 1)
-        row32(w, in->d)[__builtin_ctz(m)] = mask;
-    return EXEC_OK;
-}
-
-int exec_warp_barrier(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    return mask && awaited(w, in, mask) ? EXEC_PARK : EXEC_OK;
-}
-
-int exec_barrier(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    (void)in;
-    (void)mask;
-    w->cta->counts.barriers++;
-    return EXEC_BARRIER;
 }
 
 /* ---- The rest ------------------------------------------------------------------------------- */

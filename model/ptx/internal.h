@@ -410,13 +410,15 @@ struct warp {
     struct frame **free_frames; /* by function index */
     uint8_t *local;             /* WARP stacks of run->stack_bytes */
     int64_t instructions;       /* so far, for the budget */
+    uint32_t cluster_arrived; /* lanes at barrier.cluster in a phase that is not over */
     struct fault_site fault;
     struct trace *trace; /* NULL: not timed */
 };
 
 struct barrier {
-    int arrived;  /* threads */
-    int expected; /* of a barrier that names a count; 0: all threads that have not ended */
+    int arrived;       /* threads */
+    int expected;      /* of a barrier that names a count; 0: all threads that have not ended */
+    int trues, falses; /* of bar.red */
 };
 
 /* What a block printed so far. */
@@ -435,7 +437,8 @@ struct cta {
     struct ptx_dim index;
     int64_t linear;
     struct warp *warps;
-    struct barrier barriers[MAX_BARRIERS];
+    struct barrier barriers[MAX_BARRIERS + 1]; /* the last: of the cluster */
+    bool has_full_barrier;                     /* one is complete, and nobody was let go yet */
     int used_barriers; /* the highest that a warp came to, and one */
     struct printed printed;
     int live_threads;
@@ -483,9 +486,11 @@ compare_fn *ops_find_comparison(const struct op_table *table, const char *spelli
 uint64_t atomic_combine(const struct insn *in, uint64_t old, uint64_t b, uint64_t c);
 exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
 
+/* sync.c, barrier.c */
+exec_fn exec_shfl, exec_vote, exec_sync, exec_activemask, exec_barrier;
+
 /* exec_misc.c */
-exec_fn exec_setp, exec_set, exec_logic, exec_pack, exec_unpack, exec_shfl, exec_vote,
-    exec_activemask, exec_barrier, exec_warp_barrier, exec_clock, exec_isspacep, exec_nop,
+exec_fn exec_setp, exec_set, exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep, exec_nop,
     exec_lop3, exec_bfi, exec_trap;
 
 /* decode.c, cfg.c */

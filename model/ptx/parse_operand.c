@@ -186,11 +186,16 @@ int parser_open_scope(struct parser *p)
     return 0;
 }
 
-/* The newest symbol of a bucket is its head, so a scope's symbols leave in reverse order. */
+/* A function's name comes after its result and outlives it, so the head may be another's. */
 void parser_close_scope(struct parser *p)
 {
-    for (struct symbol *s = p->scope->symbols; s; s = s->next_in_scope)
-        p->buckets[hash_of(bytes_of(s->name))] = s->next_in_bucket;
+    for (struct symbol *s = p->scope->symbols; s; s = s->next_in_scope) {
+        struct symbol **at = &p->buckets[hash_of(bytes_of(s->name))];
+
+        while (*at != s)
+            at = &(*at)->next_in_bucket;
+        *at = s->next_in_bucket;
+    }
     p->scope = p->scope->outer;
     p->depth--;
 }

@@ -10,7 +10,7 @@
  *
  * Turns depend on counts only, so that the same launch takes the same turns everywhere.
  */
-#include "model/ptx/internal.h"
+#include "model/ptx/sync.h"
 
 enum {
     SPIN_BUDGET = 1 << 16, /* backward branches before others get a turn */
@@ -36,6 +36,17 @@ static void free_group(struct warp *w, struct group *g)
 {
     g->state = GROUP_FREE;
     w->used_groups &= ~((uint32_t)1 << (g - w->groups));
+}
+
+struct group *simt_split(struct warp *w, struct group *g, uint32_t lanes)
+{
+    struct group *rest = new_group(w);
+
+    *rest = *g;
+    rest->state = GROUP_READY;
+    rest->mask = lanes;
+    g->mask &= ~lanes;
+    return rest;
 }
 
 static void start_group(struct group *g, uint32_t mask, const struct block *block,
@@ -147,6 +158,7 @@ static void end_lanes(struct warp *w, struct group *g)
         outer = j->outer;
         forgo(w, j, mask);
     }
+    sync_recheck(w);
 }
 
 static void copy_areas(uint8_t *to_rows, const struct area *to, const uint8_t *from_rows,
@@ -215,14 +227,8 @@ static const struct function *choose_callee(struct warp *w, struct group *g, con
     for (uint32_t m = g->mask; m; m &= m - 1)
         if (called_by(w, in, __builtin_ctz(m)) != first)
             others |= m & -m;
-    if (others) {
-        struct group *rest = new_group(w);
-
-        *rest = *g;
-        rest->mask = others;
-        rest->at = g->block->end;
-        g->mask &= ~others;
-    }
+    if (others)
+        simt_split(w, g, others)->at = g->block->end;
     if (first && has_shape(first, in->extra))
         return first;
     w->fault = (struct fault_site){ .name = ERR_MemoryFault,
@@ -367,65 +373,15 @@ static int leave_block(struct warp *w, struct group *g)
 
 /* ---- The straight part ---------------------------------------------------------------------- */
 
-/*
- * A .sync waits for the lanes that it names. Those that stand at the same instruction in the same
- * frame run it together, and each group goes on by itself.
- */
-static int run_parked(struct warp *w, struct group *g)
-{
-    uint32_t together = 0;
-    int rc;
-
-    g->state = GROUP_PARKED;
-    for (int i = 0; i < MAX_GROUPS; i++)
-        if (w->groups[i].state == GROUP_PARKED && w->groups[i].at == g->at &&
-            w->groups[i].frame == g->frame)
-            together |= w->groups[i].mask;
-    if (together == g->mask)
-        return RUN_TURN;
-    rc = g->at->masked(w, g->at, together);
-    if (rc == EXEC_PARK)
-        return RUN_TURN;
-    for (int i = 0; i < MAX_GROUPS; i++) {
-        struct group *peer = &w->groups[i];
-
-        if (peer->state != GROUP_PARKED || peer == g || peer->at != g->at ||
-            peer->frame != g->frame)
-            continue;
-        peer->state = GROUP_READY;
-        peer->at++;
-    }
-    g->state = GROUP_READY;
-    g->at++;
-    return rc < 0 ? RUN_FAULT : RUN_OK;
-}
-
-static int wait_at_barrier(struct warp *w, struct group *g)
-{
-    const struct insn *in = g->at;
-    uint32_t number, count = 0;
-    int lane = __builtin_ctz(g->mask);
-
-    memcpy(&number, w->rows + in->a + 4 * lane, sizeof number);
-    if (in->option)
-        memcpy(&count, w->rows + in->b + 4 * lane, sizeof count);
-    g->state = GROUP_BARRIER;
-    g->barrier = (int)(number % MAX_BARRIERS);
-    g->at++;
-    if (g->barrier >= w->cta->used_barriers)
-        w->cta->used_barriers = g->barrier + 1;
-    w->cta->barriers[g->barrier].arrived += __builtin_popcount(g->mask);
-    w->cta->barriers[g->barrier].expected = (int)min_i64(count, 1024);
-    return RUN_TURN;
-}
-
-static int handle(struct warp *w, struct group *g, int result)
+/* mask: the lanes of the group that the guard lets through. */
+static int handle(struct warp *w, struct group *g, int result, uint32_t mask)
 {
     switch (result) {
     case EXEC_PARK:
-        return run_parked(w, g);
+        sync_park(w, g, mask);
+        return RUN_TURN;
     case EXEC_BARRIER:
-        return wait_at_barrier(w, g);
+        return barrier_arrive(w, g, mask) < 0 ? RUN_FAULT : RUN_TURN;
     default:
         return RUN_FAULT;
     }
@@ -442,9 +398,7 @@ static int run_masked(struct warp *w, struct group *g)
             g->at++;
             continue;
         }
-        result = handle(w, g, result);
-        if (result != RUN_OK)
-            return result;
+        return handle(w, g, result, mask);
     }
     return RUN_OK;
 }
@@ -456,21 +410,18 @@ static int run_full(struct warp *w, struct group *g)
     uint32_t mask = g->mask;
 
     for (; in != end; in++) {
+        uint32_t some = mask;
         int result;
 
         if (in->guard_kind == GUARD_NONE) {
             result = in->full(w, in, mask);
         } else {
-            uint32_t some = guard_lanes(w, in, mask);
-
+            some = guard_lanes(w, in, mask);
             result = some ? in->masked(w, in, some) : EXEC_OK;
         }
         if (result != EXEC_OK) {
             g->at = in;
-            result = handle(w, g, result);
-            if (result != RUN_OK)
-                return result;
-            return run_masked(w, g);
+            return handle(w, g, result, some);
         }
     }
     g->at = end;
@@ -557,12 +508,14 @@ static bool is_before(const struct group *a, const struct group *b)
         return a->turns < b->turns;
     if (a->frame->depth != b->frame->depth)
         return a->frame->depth > b->frame->depth;
-    return a->block < b->block;
+    if (a->block != b->block)
+        return a->block < b->block;
+    return a->at < b->at; /* NULL, its start, comes first */
 }
 
 static bool is_same_place(const struct group *a, const struct group *b)
 {
-    return a->frame == b->frame && a->block == b->block && !a->at && !b->at && a->join == b->join;
+    return a->frame == b->frame && a->block == b->block && a->at == b->at && a->join == b->join;
 }
 
 /*
@@ -617,13 +570,15 @@ static bool give_way(struct warp *w, struct group *g)
 }
 
 /* Runs a warp until every group waits or has ended, or it gives way. */
-static int run_warp(struct warp *w, bool *has_moved)
+static int run_warp(struct warp *w, bool *has_moved, struct err *err)
 {
     struct group *g;
 
     while ((g = pick_group(w)) != NULL) {
         *has_moved = true;
         if (run_group(w, g) < 0)
+            return check_fault(w, err);
+        if (w->cta->has_full_barrier && barrier_complete(w->cta, has_moved, err) < 0)
             return RUN_FAULT;
         if (give_way(w, g))
             return RUN_TURN;
@@ -632,34 +587,6 @@ static int run_warp(struct warp *w, bool *has_moved)
 }
 
 /* ---- A block -------------------------------------------------------------------------------- */
-
-static void release_barrier(struct cta *cta, int number)
-{
-    for (int i = 0; i < cta->run->warps_per_block; i++)
-        for (uint32_t used = cta->warps[i].used_groups; used; used &= used - 1) {
-            struct group *g = &cta->warps[i].groups[__builtin_ctz(used)];
-
-            if (g->state == GROUP_BARRIER && g->barrier == number)
-                g->state = GROUP_READY;
-        }
-    cta->barriers[number] = (struct barrier){ 0 };
-}
-
-/* Threads that have ended are not awaited, as Volta and later count them. */
-static int complete_barriers(struct cta *cta, bool *has_moved, struct err *err)
-{
-    for (int i = 0; i < cta->used_barriers; i++) {
-        struct barrier *b = &cta->barriers[i];
-
-        if (!b->arrived || b->arrived < (b->expected ? b->expected : cta->live_threads))
-            continue;
-        if (check_barrier(cta, i, err) < 0)
-            return -1;
-        release_barrier(cta, i);
-        *has_moved = true;
-    }
-    return 0;
-}
 
 static bool detach_all(struct cta *cta)
 {
@@ -683,6 +610,7 @@ static int start_warp(struct cta *cta, struct warp *w)
     }
     w->live = threads >= WARP ? FULL_MASK : ((uint32_t)1 << threads) - 1;
     w->instructions = 0;
+    w->cluster_arrived = 0;
     frame = frame_open(w, cta->run->entry, NULL);
     if (!frame)
         return -1;
@@ -695,6 +623,7 @@ static int start_warp(struct cta *cta, struct warp *w)
 static int start_block(struct cta *cta, struct err *err)
 {
     memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->has_full_barrier = false;
     cta->used_barriers = 0;
     memset(cta->shared, 0, cta->run->shared_bytes);
     cta->live_threads = cta->run->threads_per_block;
@@ -723,13 +652,10 @@ int simt_run_block(struct cta *cta, struct err *err)
     while (cta->live_threads > 0) {
         bool has_moved = false;
 
-        for (int i = 0; i < cta->run->warps_per_block; i++) {
-            struct warp *w = &cta->warps[i];
-
-            if (run_warp(w, &has_moved) < 0)
-                return check_fault(w, err);
-        }
-        if (complete_barriers(cta, &has_moved, err) < 0)
+        for (int i = 0; i < cta->run->warps_per_block; i++)
+            if (run_warp(&cta->warps[i], &has_moved, err) < 0)
+                return -1;
+        if (barrier_complete(cta, &has_moved, err) < 0)
             return -1;
         if (has_moved || !cta->live_threads)
             continue;
