@@ -70,9 +70,8 @@ static const struct {
 };
 
 static const char *const LATER[] = {
-    "show",     "plot",     "save",   "compare", "export",   "layout",     "lanes",
-    "access",   "schedule", "little", "log",     "roofline", "specialize", "ptx",
-    "interact", "sass",     "seed",   "param",   "replay",
+    "layout",     "lanes", "access",   "schedule", "little", "log",   "roofline",
+    "specialize", "ptx",   "interact", "sass",     "seed",   "param", "replay",
 };
 
 static int refuse_magic(const struct lexer *lexer, const char *name, bool is_cell, size_t end,

@@ -22,6 +22,7 @@
     X(SOURCE) \
     /* the language */ \
     X(BUFFER) \
+    X(SHOW) \
     X(LET) \
     X(PRINT) \
     X(CHECK) \

@@ -1,5 +1,5 @@
 /*
- * %reset forgets: code is what cells defined in CUDA C, data the variables.
+ * %reset forgets: code is what cells defined in CUDA C, data the variables and buffers.
  */
 #include "cells/buffer.h"
 #include "cells/internal.h"
@@ -37,7 +37,7 @@ static const struct param PARAMS[] = {
 const struct magic MAGIC_RESET = {
     .name = "reset",
     .flags = MAGIC_SILENT,
-    .summary = "forgets definitions (code), variables (data), or both",
+    .summary = "forgets definitions (code), variables and buffers (data), or both",
     .about = "The session's device and the count of cells stay.",
     .example = "%reset data",
     .params = PARAMS,

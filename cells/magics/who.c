@@ -2,8 +2,12 @@
  * %who lists what the session holds: variables first, then what cells defined
  * in CUDA C.
  */
+#include "cells/buffer.h"
 #include "cells/internal.h"
 #include "cells/magics.h"
+#include "cells/render/text.h"
+
+#include <stdio.h>
 
 static const char *KINDS[] = {
     "kernel", "function", "type", "device variable", "constant", "macro"
@@ -25,6 +29,36 @@ static const char *value_of(struct call *call, const struct variable *v)
     return text_show(call->arena, bytes_of(text ? text : ""), 50);
 }
 
+static json_t *shape_json(const struct buffer *b)
+{
+    json_t *shape = json_array();
+    int failed = 0;
+
+    for (int d = 0; d < b->rank; d++)
+        failed |= json_array_append_new(shape, json_integer(b->shape[d]));
+    return json_whole(shape, failed);
+}
+
+static json_t *buffers_json(struct session *session)
+{
+    json_t *all = json_array();
+    int failed = 0;
+
+    for (size_t i = 0; i < buffer_count(session); i++) {
+        const struct buffer *b = buffer_at(session, i);
+        char address[24];
+
+        snprintf(address, sizeof(address), "0x%llx", (unsigned long long)b->address);
+        failed |=
+            json_array_append_new(all,
+                                  json_pack("{s:s, s:s, s:o, s:I, s:s, s:s, s:b}", "name", b->name,
+                                            "type", b->type.name, "shape", shape_json(b), "bytes",
+                                            (json_int_t)b->size, "address", address, "origin",
+                                            b->origin, "is_symbol", b->is_symbol));
+    }
+    return json_whole(all, failed);
+}
+
 static int set_fields(struct result *result, struct session *session)
 {
     json_t *variables = json_object(), *names = json_array();
@@ -42,9 +76,49 @@ static int set_fields(struct result *result, struct session *session)
         rc = json_object_set(result->fields, "variables", variables);
     if (rc == 0)
         rc = json_object_set(result->fields, "definitions", names);
+    if (rc == 0)
+        rc = json_object_set_new(result->fields, "buffers", buffers_json(session));
     json_decref(variables);
     json_decref(names);
     return rc;
+}
+
+/* "made in In[3] line 1; 24 of 4,096 bytes never written" */
+static const char *state_of(struct result *result, const struct buffer *b)
+{
+    size_t unwritten = 0;
+    char left[TEXT_NUMBER], all[TEXT_NUMBER];
+
+    for (size_t i = 0; buffer_defined(b) && i < b->size; i++)
+        unwritten += !(buffer_defined(b)[i / 8] >> i % 8 & 1);
+    if (unwritten == b->size)
+        return result_text(result, "%s; never written", b->origin);
+    if (unwritten)
+        return result_text(result, "%s; %s of %s bytes never written", b->origin,
+                           text_number(left, (double)unwritten), text_number(all, (double)b->size));
+    return result_text(result, "%s", b->origin);
+}
+
+static void fill_buffers(struct call *call, struct result *result)
+{
+    static const struct view_column COLUMNS[] = { { "buffer", VIEW_LEFT },
+                                                  { "type", VIEW_LEFT },
+                                                  { "bytes", VIEW_RIGHT },
+                                                  { "origin", VIEW_LEFT } };
+    size_t n = buffer_count(call->session);
+    struct view_table *table = n ? view_add_table(result, COLUMNS, COUNT(COLUMNS), n) : NULL;
+
+    for (size_t i = 0; table && i < n; i++) {
+        const struct buffer *b = buffer_at(call->session, i);
+        char type[120], bytes[TEXT_NUMBER];
+
+        buffer_type_text(b, type, sizeof(type));
+        view_cell(table, i, 0, result_text(result, "%s", b->name));
+        view_cell(table, i, 1,
+                  result_text(result, "%s", text_show(call->arena, bytes_of(type), 30)));
+        view_cell(table, i, 2, result_text(result, "%s", text_number(bytes, (double)b->size)));
+        view_cell(table, i, 3, state_of(result, b));
+    }
 }
 
 static void fill(struct call *call, struct result *result)
@@ -54,10 +128,14 @@ static void fill(struct call *call, struct result *result)
                                                   { "value", VIEW_LEFT } };
     struct session *session = call->session;
     size_t n = session->variable_count, m = cuda_name_count(session_cuda(session));
-    struct view_table *table = n + m ? view_add_table(result, COLUMNS, 3, n + m) : NULL;
+    size_t buffers = buffer_count(session);
+    struct view_table *table;
 
-    result->view.answer = result_text(result, "%zu variable%s, %zu definition%s of CUDA C.", n,
-                                      n == 1 ? "" : "s", m, m == 1 ? "" : "s");
+    result->view.answer =
+        result_text(result, "%zu variable%s, %zu buffer%s, %zu definition%s of CUDA C.", n,
+                    n == 1 ? "" : "s", buffers, buffers == 1 ? "" : "s", m, m == 1 ? "" : "s");
+    fill_buffers(call, result);
+    table = n + m ? view_add_table(result, COLUMNS, 3, n + m) : NULL;
     for (size_t i = 0; i < n; i++) {
         const struct variable *v = &session->variables[i];
 
@@ -91,8 +169,8 @@ static int run(struct call *call, struct err *err)
 const struct magic MAGIC_WHO = {
     .name = "who",
     .flags = MAGIC_SILENT,
-    .summary = "lists the variables and the definitions of the session",
+    .summary = "lists the variables, buffers and definitions of the session",
     .about = "%print NAME shows a value whole; %NAME? explains a name; %reset forgets.",
-    .example = "n = 1000\n%who",
+    .example = "n = 1000\n%buffer float x[1K]\n%who",
     .run = run,
 };
