@@ -253,12 +253,21 @@ static uint64_t combine_integer(enum atomic_op op, enum number_kind kind, uint64
     return old;
 }
 
-uint64_t atomic_combine(const struct insn *in, uint64_t old, uint64_t b, uint64_t c)
+/* Single precision sums in global memory flush subnormals; those in shared memory do not. */
+static uint32_t add_f32(uint32_t old, uint32_t b, enum space space)
+{
+    float x = f32_of_bits(old), y = f32_of_bits(b);
+
+    return bits_of_f32(space == SPACE_SHARED ? NUM(x + y) : FTZ(NUM(FTZ(x) + FTZ(y))));
+}
+
+uint64_t atomic_combine(const struct insn *in, enum space space, uint64_t old, uint64_t b,
+                        uint64_t c)
 {
     enum atomic_op op = in->memory;
 
     if (op == ATOMIC_ADD && in->vector == NUMBER_F32)
-        return bits_of_f32(NUM(f32_of_bits((uint32_t)old) + f32_of_bits((uint32_t)b)));
+        return add_f32((uint32_t)old, (uint32_t)b, space);
     if (op == ATOMIC_ADD && in->vector == NUMBER_F64)
         return bits_of_f64(f64_of_bits(old) + f64_of_bits(b));
     return combine_integer(op, in->vector, old, b, c);
@@ -272,13 +281,15 @@ static void combine_shared(const struct insn *in, uint8_t *p, uint64_t b)
 
     if (in->option & ACCESS_WIDE_ROWS) {
         old64 = __atomic_load_n(wide, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(wide, &old64, atomic_combine(in, old64, b, 0), true,
+        while (!__atomic_compare_exchange_n(wide, &old64,
+                                            atomic_combine(in, SPACE_GLOBAL, old64, b, 0), true,
                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
         return;
     }
     old32 = __atomic_load_n(narrow, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(narrow, &old32, (uint32_t)atomic_combine(in, old32, b, 0),
+    while (!__atomic_compare_exchange_n(narrow, &old32,
+                                        (uint32_t)atomic_combine(in, SPACE_GLOBAL, old32, b, 0),
                                         true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
@@ -305,7 +316,7 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
             continue;
         }
         memcpy(&old, p, (size_t)bytes);
-        v = atomic_combine(in, old, b, c);
+        v = atomic_combine(in, a.space, old, b, c);
         memcpy(p, &v, (size_t)bytes);
         put_register(w, in, in->d, l, old);
     }

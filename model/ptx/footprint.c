@@ -448,7 +448,7 @@ static void do_now(const struct deferred *d)
     uint64_t v = 0;
 
     memcpy(&v, d->at, bytes);
-    v = atomic_combine(d->insn, v, d->operand, 0);
+    v = atomic_combine(d->insn, SPACE_GLOBAL, v, d->operand, 0);
     memcpy(d->at, &v, bytes);
 }
 

@@ -246,7 +246,7 @@ struct function {
     int insn_count;
     uint32_t frame_bytes;
     const struct fixed_row *fixed;
-    int fixed_count, changing_count; /* the first ones depend on the block or the call */
+    int fixed_count, changing_count;         /* the first ones depend on the block or the call */
     const struct area *parameters, *results; /* of a device function */
     int parameter_count, result_count;
     int local_bytes;        /* of its own variables */
@@ -294,7 +294,7 @@ struct ptx_module {
     int base_count;
     struct shared_variable *shared; /* by index */
     int shared_count;
-    bool has_heap;   /* calls malloc: blocks share one heap, in their order */
+    bool has_heap; /* calls malloc: blocks share one heap, in their order */
 };
 
 /* ---- A launch ------------------------------------------------------------------------------- */
@@ -443,7 +443,7 @@ struct cta {
     struct printed printed;
     int live_threads;
     struct footprint *footprint; /* when blocks run side by side; else NULL */
-    int64_t poll; /* instructions until the stop flag is looked at */
+    int64_t poll;                /* instructions until the stop flag is looked at */
     struct err *err;
     struct ptx_fault *fault;
 };
@@ -483,7 +483,8 @@ const struct op *ops_find(const struct op_table *table, const char *spelling);
 compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling);
 
 /* exec_memory.c */
-uint64_t atomic_combine(const struct insn *in, uint64_t old, uint64_t b, uint64_t c);
+uint64_t atomic_combine(const struct insn *in, enum space space, uint64_t old, uint64_t b,
+                        uint64_t c);
 exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
 
 /* sync.c, barrier.c */

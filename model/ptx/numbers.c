@@ -131,22 +131,32 @@ float approx_lg2(float v)
     return (float)(e + 2.0 * z * sum / LN2);
 }
 
-/* sin(v + quadrants * pi / 2) by the series of sine or cosine in [-pi/4, pi/4]. */
+/* The card multiplies with the reciprocal, and that of what is above 2^126 is flushed to zero. */
+float approx_div(float a, float b)
+{
+    float size = __builtin_fabsf(b);
+
+    return size > 0x1p126f && size < INFINITY ? a * __builtin_copysignf(0.0f, b) : a / b;
+}
+
+/*
+ * sin(v + quadrants * pi / 2). The card counts turns: v / 2 pi in single precision, rounded toward
+ * zero, whose fraction is all that acts; so a large v loses its bits, and 2^25 or more is no angle.
+ * Then the series of sine or cosine in [-pi/4, pi/4].
+ */
 static float sine(float v, int64_t quadrants)
 {
-    static const double PIO2_HIGH = 1.57079632679489655800e+00; /* pi/2 in two parts */
-    static const double PIO2_LOW = 6.12323399573676603587e-17;
-    double x = (double)v, n, r, r2, sum = 1.0;
+    static const double PIO2 = 1.57079632679489655800e+00, PER_TURN = 0x1.45f306p-3;
+    double turns, n, r, r2, sum = 1.0;
     int first;
 
-    if (!(__builtin_fabs(x) < INFINITY))
+    if (!(__builtin_fabsf(v) < INFINITY))
         return NAN;
-    if (__builtin_fabs(x) > 1e9)
-        x = fmod(x, 4.0 * PIO2_HIGH);
-    n = __builtin_rint(x / PIO2_HIGH);
-    r = x - n * PIO2_HIGH - n * PIO2_LOW;
+    turns = 4.0 * f64_of_bits(bits_of_f64((double)v * PER_TURN) & ~(((uint64_t)1 << 29) - 1));
+    n = __builtin_rint(turns);
+    r = (turns - n) * PIO2;
     r2 = r * r;
-    quadrants += (int64_t)n;
+    quadrants += (int64_t)(n - 4.0 * __builtin_floor(n / 4.0));
     first = quadrants & 1 ? 1 : 2; /* cosine: 1 - r2/(1 2) ..., sine: r - r r2/(2 3) ... */
     for (int i = first + 14; i >= first; i -= 2)
         sum = 1.0 - sum * r2 / (i * (i + 1));

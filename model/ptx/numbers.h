@@ -260,6 +260,8 @@ static inline int64_t to_s64(double v)
     return v > -0x1p63 ? (v < 0x1p63 ? (int64_t)v : INT64_MAX) : INT64_MIN;
 }
 
+#define TOP_BIT(type) ((uint64_t)1 << (8 * sizeof(type) - 1))
+
 static inline double high_half(double v)
 {
     return f64_of_bits(bits_of_f64(v) & 0xffffffff00000000ULL);
@@ -283,6 +285,7 @@ float f64_to_f32(double v, int mode);
  * ISA states for each (ex2 2 ulp, lg2 and sin, cos an absolute 2^-22 and 2^-20.5). The GPU's tables
  * may give a neighbour of these values.
  */
+float approx_div(float a, float b);
 float approx_sin(float v);
 float approx_cos(float v);
 float approx_lg2(float v);
