@@ -44,7 +44,7 @@ int file_read(const char *path, struct buf *out, struct err *err)
     return rc;
 }
 
-static int write_all(int fd, struct bytes data)
+static int write_part(int fd, struct bytes data)
 {
     while (data.size) {
         ssize_t n = write(fd, data.data, data.size);
@@ -55,6 +55,14 @@ static int write_all(int fd, struct bytes data)
             return -1;
         data = (struct bytes){ data.data + n, data.size - (size_t)n };
     }
+    return 0;
+}
+
+static int write_all(int fd, const struct bytes *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (write_part(fd, parts[i]) < 0)
+            return -1;
     return 0;
 }
 
@@ -73,11 +81,16 @@ static mode_t mode_for(const char *path)
 
 int file_write(const char *path, struct bytes data, struct err *err)
 {
+    return file_write_parts(path, &data, 1, err);
+}
+
+int file_write_parts(const char *path, const struct bytes *parts, size_t count, struct err *err)
+{
     struct buf beside = { 0 };
     int fd, rc = -1;
 
     if (strcmp(path, "-") == 0)
-        return write_all(STDOUT_FILENO, data) < 0 ? fail(err, "standard output") : 0;
+        return write_all(STDOUT_FILENO, parts, count) < 0 ? fail(err, "standard output") : 0;
     buf_printf(&beside, "%s.XXXXXX", path);
     if (beside.is_failed)
         return err_set(err, ERR_ResourceError, "out of memory");
@@ -86,7 +99,8 @@ int file_write(const char *path, struct bytes data, struct err *err)
         fail(err, path);
         goto out;
     }
-    rc = write_all(fd, data) < 0 || fchmod(fd, mode_for(path)) < 0 || fsync(fd) < 0 ? -1 : 0;
+    rc =
+        write_all(fd, parts, count) < 0 || fchmod(fd, mode_for(path)) < 0 || fsync(fd) < 0 ? -1 : 0;
     if (close(fd) < 0)
         rc = -1;
     if (rc == 0)

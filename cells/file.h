@@ -16,4 +16,8 @@ int file_read(const char *path, struct buf *out, struct err *err) MUST_CHECK;
  */
 int file_write(const char *path, struct bytes data, struct err *err) MUST_CHECK;
 
+/* The same for several pieces, one behind the other. */
+int file_write_parts(const char *path, const struct bytes *parts, size_t count,
+                     struct err *err) MUST_CHECK;
+
 #endif

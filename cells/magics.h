@@ -23,6 +23,8 @@
     /* the language */ \
     X(BUFFER) \
     X(SHOW) \
+    X(PLOT) \
+    X(SAVE) \
     X(LET) \
     X(PRINT) \
     X(CHECK) \

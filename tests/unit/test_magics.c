@@ -145,7 +145,7 @@ static void the_small_magics_do_what_they_say(void **state)
     assert_prints(h, "%reset data", "");
     assert_fails(h, "%print k", "NameError", "no variable is called k");
     assert_prints(h, "x = [1,2]\n%who", "");
-    assert_non_null(strstr(buf_text(&h->display), "1 variable, 0 definitions"));
+    assert_non_null(strstr(buf_text(&h->display), "1 variable, 0 buffers, 0 definitions"));
     assert_prints(h, "%%for i in 1..3\n%print i\n", "1\n2\n3\n");
     assert_prints(h, "%%for s in [\"a\", \"b\"]\n%print s\n", "a\nb\n");
     assert_fails(h, "%%for i in [4,0]\n%print 8 / i\n", "ValueError", "divides by zero");
