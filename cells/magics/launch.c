@@ -122,14 +122,63 @@ static const struct param PARAMS[] = {
 };
 
 static const struct field FIELDS[] = {
-    { "time_us", "us", "measured on a GPU, modelled else" },
+    { "time_us", "us", "measured on a GPU, else modelled; null for build=debug" },
+    { "cycles", "cycles", "of the SM clock; null where it was not read" },
+    { "measured", "", "time_us, cycles; null: nothing was measured" },
+    { "modelled", "", "time_us, cycles; null: not modelled" },
+    { "warps", "warps", "of the whole grid" },
+    { "thread_instructions", "", "instructions that lanes executed; null: a GPU does not count" },
+    { "warp_instructions", "", "instructions that warps executed" },
+    { "lane_efficiency", "0..1", "thread_instructions / (32 * warp_instructions)" },
+    { "divergent_branches", "warps", "conditional branches that split their warp, of branches" },
+    { "as_written", "",
+      "branches, divergent_branches, lane_efficiency of build=debug, from 2 "
+      "blocks; null: not counted" },
+    { "global", "", "load, store: requests, sectors, sectors_per_request, bytes" },
+    { "shared", "", "requests, passes, conflicts, bytes" },
+    { "local", "", "requests, sectors, sectors_per_request, bytes of arrays and spills" },
+    { "barriers", "warps", "barriers that warps passed" },
+    { "ops", "warps", "shfl, vote, atom, calls" },
+    { "occupancy", "0..1", "theoretical, achieved, active_blocks, limiters" },
+    { "issue_utilization", "0..1", "issue slots used, of the SMs that worked" },
+    { "stalls", "0..1", "where resident warps spend their cycles: long_scoreboard, barrier, ..." },
+    { "registers", "a thread", "and spills (bytes), static_bytes, dynamic_bytes of a block" },
+    { "waves", "", "blocks over the blocks that the device holds at once" },
+    { "lines", "",
+      "one entry a source line: warp_instructions, lane_efficiency, sectors and "
+      "passes a request, ...; t.line(6).passes" },
+    { "warnings", "", "what C leaves open and a GPU does in silence: text, file, line, count" },
+    { "sweep", "", "ranges and lists: one entry a point, with the fields above but lines" },
 };
 
 const struct magic MAGIC_LAUNCH = {
     .name = "launch",
     .summary = "runs a kernel of a cell over buffers: `kernel<<<grid, block>>>(arguments);`",
-    .about = "A kernel of a cell runs over buffers of the session.",
-    .example = "%launch?",
+    .about =
+        "kernel<<<grid, block, dynamic>>>(arguments); alone on a line is the same as %launch in "
+        "front of it; keys may follow the arguments, and -> t names the result. Arguments are "
+        "expressions of the cell language: variables, buffers, x + 16, dim3(16, 16), nullptr; "
+        "they have to match the kernel's signature by kind and width. A template names its "
+        "arguments: k<float, 32><<<4, 256>>>(x). Buffers change only when the launch ends "
+        "well.\n"
+        "A key wins over its place in <<< >>> and is a name there: k<<<(n + block - 1) / block, "
+        "block>>>(n, x) block=[64,128,256]. Ranges and lists give one result with a table and a "
+        "curve; each point starts from the same buffers, and the last one's writes stay.\n"
+        "Without a GPU the interpreter runs the kernel: it counts, checks every access and says "
+        "which thread, line and index was wrong. Counts of the code as written come from 2 blocks "
+        "of a debug build that runs beside it. Without timeout= a launch ends once no block "
+        "finished for 20 seconds.",
+    .example = "__global__ void saxpy(int n, float a, const float *x, float *y) {\n"
+               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+               "    if (i < n)\n"
+               "        y[i] = a * x[i] + y[i];\n"
+               "}\n"
+               "n = 1000\n"
+               "%buffer x float[1000] = iota\n"
+               "%buffer y float[1000] = ones\n"
+               "saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x, y) -> t\n"
+               "%check y[999] == 1999\n"
+               "%launch saxpy grid=4 block=[128,256] args=(n, 2.0, x, y)",
     .params = PARAMS,
     .param_count = COUNT(PARAMS),
     .fields = FIELDS,
