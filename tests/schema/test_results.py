@@ -10,6 +10,13 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MIME = "application/vnd.warpbook.v1+json"
+LAUNCH = """__global__ void add(int n, float *x) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] += n / 0.5f;
+}
+%buffer x float[100] = ones
+"""
 LINES = [
     "%occupancy", "%occupancy block=1024 regs=255", "%occupancy static=99999",
     "%occupancy device=H200 cluster=4", "%occupancy regs=0", "%occupancy regs=16..128:8",
@@ -17,6 +24,8 @@ LINES = [
     "%simulate warps=1..4 policy=[gto,lrr]", "%simulate schedulers=4 warps=7 cycles=10",
     "%simulate warps=1..3 frames=yes", "%doctor", "%who", "%run divergence n=64K",
     "%run divergence device=L40S", "__global__ void k(float *x) { x[threadIdx.x] = 1; }",
+    LAUNCH + "add<<<1, 100>>>(100, x)", LAUNCH + "%launch add<<<4, 32>>>(100, x) build=[opt,debug]",
+    LAUNCH + "%lines add<<<1, 100>>>(100, x)", LAUNCH + "%bench add<<<1, 100>>>(100, x) flops=200",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 
