@@ -91,7 +91,7 @@ const struct cuda_options *cuda_set_options(struct cuda *cuda, const struct cuda
 static bool is_same_name(const struct cuda_item *a, const struct item_name *x,
                          const struct cuda_item *b, const struct item_name *y)
 {
-    if (strcmp(x->name, y->name) != 0 || strcmp(x->scope, y->scope) != 0)
+    if (x->hash != y->hash || strcmp(x->name, y->name) != 0 || strcmp(x->scope, y->scope) != 0)
         return false;
     /* template <> f<int>: beside its template, and beside others of its sort. */
     return x->is_specialization || y->is_specialization
@@ -226,28 +226,50 @@ static bool has_code(const struct cuda_items *fresh)
 
 /*
  * Compiles the fresh items for a device; where the compiler has no machine code for it, to PTX,
- * which says whether the code is right and leaves the registers unknown.
+ * which says whether the code is right and leaves the registers unknown. composed: the text.
  */
-static int compile(struct session *session, const struct cuda_items *merged,
-                   const struct cuda_items *fresh, struct bytes composed,
-                   const struct device *device, const struct image **out, struct err *err)
+static int compile_once(struct session *session, const struct cuda_items *merged,
+                        struct buf *composed, const struct image **out, struct err *err)
 {
-    const struct cuda_options *options = fresh->list[0].options;
+    const struct cuda_item *last = &merged->list[merged->count - 1];
+    const struct cuda_options *options = last->options;
+    struct image_request request = { .options = options ? options->compiler : NULL };
     struct cuda_target target;
-    struct image_request request = { .source = composed,
-                                     .options = options ? options->compiler : NULL };
 
-    (void)merged;
-    cuda_target_of(device, options, composed, &target);
+    buf_cut(composed, 0);
+    if (cuda_compose_item(merged, last, WITH_SEGMENT, composed, err) < 0)
+        return -1;
+    request.source = (struct bytes){ buf_text(composed), composed->size };
+    cuda_target_of(&session_device(session)->device, options, request.source, &target);
     request.arch = target.machine[0] ? target.machine : target.ptx;
     return image_of(&session_cuda(session)->images, session_workers(session), &request, out, err);
+}
+
+/* The same, without what turns out to be the host's alone. */
+static int compile(struct session *session, struct cuda_items *merged, struct cuda_items *fresh,
+                   struct buf *composed, const struct image **out, struct err *err)
+{
+    for (;;) {
+        struct err failed = { 0 };
+        int given = 0;
+
+        if (compile_once(session, merged, composed, out, &failed) == 0)
+            return 0;
+        if (failed.name == ERR_CompileError && failed.detail)
+            given = cuda_give_up_host(merged, fresh, failed.detail, err);
+        if (given <= 0) {
+            if (given == 0)
+                *err = failed;
+            return -1;
+        }
+        err_done(&failed);
+    }
 }
 
 static int run_items(struct session *session, struct cuda_items *fresh, struct bytes source,
                      int first_line, struct sink *sink, struct err *err)
 {
     struct cuda *cuda = session_cuda(session);
-    const struct device *device = &session_device(session)->device;
     int cell = session_run_count(session);
     struct cuda_items merged = { 0 };
     const struct image *image = NULL;
@@ -255,13 +277,8 @@ static int run_items(struct session *session, struct cuda_items *fresh, struct b
     int rc;
 
     rc = merge(cuda, fresh, &merged, err);
-    if (rc == 0 && has_code(fresh)) {
-        rc = cuda_compose_item(&merged, &merged.list[merged.count - 1], WITH_SEGMENT, &composed,
-                               err);
-        if (rc == 0)
-            rc = compile(session, &merged, fresh,
-                         (struct bytes){ buf_text(&composed), composed.size }, device, &image, err);
-    }
+    if (rc == 0 && has_code(fresh))
+        rc = compile(session, &merged, fresh, &composed, &image, err);
     if (rc < 0 && err->name == ERR_CompileError) {
         cuda_explain(&merged, (struct bytes){ buf_text(&composed), composed.size }, cell, source,
                      first_line, err);

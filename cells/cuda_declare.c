@@ -313,7 +313,9 @@ static int note_enumerator(struct reading *r, struct scan_token t)
 
 static enum item_kind kind_of(const struct reading *r)
 {
-    if (r->is_macro_call || (r->is_using && !r->has_assign))
+    if (r->is_using && !r->has_assign) /* using namespace x, using x::y */
+        return ITEM_OTHER;
+    if (r->is_macro_call)
         return ITEM_OTHER;
     if (r->is_instantiation)
         return ITEM_ONCE;
@@ -410,8 +412,8 @@ static int finish(struct reading *r)
                                   bytes_of(item->head), r->err);
     if (item->kind == ITEM_OTHER || item->kind == ITEM_ONCE)
         return 0;
-    if (r->tag.kind == SCAN_WORD && r->has_body && r->tag.text.data != r->name.text.data &&
-        add_name(r, r->tag, ITEM_TYPE) < 0)
+    if (r->tag.kind == SCAN_WORD && r->has_body && !r->is_function &&
+        r->tag.text.data != r->name.text.data && add_name(r, r->tag, ITEM_TYPE) < 0)
         return -1;
     if (r->is_using) /* the word before the = */
         return add_name(r, r->name, ITEM_TYPE);

@@ -6,9 +6,11 @@
  */
 #include "cells/cuda_host.h"
 
+#include "cells/cuda_headers.h"
 #include "cells/cuda_scan.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MAX_LISTED = 6 };
 
@@ -70,45 +72,57 @@ static const char *const HOST_WORDS[] = {
     "curandGenerator_t",
 };
 
-/* The #define of a name, whether it stands alone or inside #if; NULL: none. */
-static const struct cuda_item *macro_named(const struct cuda_items *items, struct bytes word)
-{
-    for (size_t i = items->count; i > 0; i--)
-        for (size_t k = 0; k < items->list[i - 1].name_count; k++)
-            if (items->list[i - 1].names[k].kind == ITEM_MACRO &&
-                bytes_equal(word, items->list[i - 1].names[k].name))
-                return &items->list[i - 1];
-    return NULL;
-}
-
 struct marks {
     bool is_global, is_device;
 };
 
-static void note_macro(const struct cuda_item *macro, struct marks *marks)
+/* A macro that stands for a mark: HD, KERNEL. */
+struct marking {
+    const char *name;
+    struct marks marks;
+};
+
+/* All there are; most sessions have none or two. */
+struct markings {
+    struct marking list[64];
+    size_t count;
+};
+
+static void collect_markings(const struct cuda_item *list, size_t count, struct markings *out)
 {
     static const char *const device[] = { "__device__", "__constant__", "__managed__",
                                           "__shared__" };
 
-    if (!macro)
-        return;
-    marks->is_global |= cuda_uses(macro->text, "__global__");
-    marks->is_device |= uses_one_of(macro->text, device, COUNT(device));
+    for (size_t i = 0; i < count; i++) {
+        const struct cuda_item *item = &list[i];
+        struct marking m = { .name = item->name_count > 0 ? item->names[0].name : NULL };
+
+        if (item->inner_count > 0) {
+            collect_markings(item->inner, item->inner_count, out);
+            continue;
+        }
+        if (item->kind != ITEM_MACRO || !m.name || out->count == COUNT(out->list))
+            continue;
+        m.marks.is_global = cuda_uses(item->text, "__global__");
+        m.marks.is_device = uses_one_of(item->text, device, COUNT(device));
+        if (m.marks.is_global || m.marks.is_device)
+            out->list[out->count++] = m;
+    }
 }
 
-/* The marks that macros in a head stand for: HD, KERNEL. */
-static struct marks marks_of(const struct cuda *cuda, const struct cuda_items *fresh,
-                             const char *head)
+/* The marks that macros in a head stand for. */
+static struct marks marks_of(const struct markings *markings, const char *head)
 {
     struct scanner s = { head, head + strlen(head), false };
     struct marks marks = { false, false };
     struct scan_token t;
 
-    while ((t = scan_next(&s)).kind != SCAN_END)
-        if (t.kind == SCAN_WORD) {
-            note_macro(macro_named(&cuda->items, t.text), &marks);
-            note_macro(macro_named(fresh, t.text), &marks);
-        }
+    while (markings->count > 0 && (t = scan_next(&s)).kind != SCAN_END)
+        for (size_t i = 0; i < markings->count; i++)
+            if (scan_is_word(t, markings->list[i].name)) {
+                marks.is_global |= markings->list[i].marks.is_global;
+                marks.is_device |= markings->list[i].marks.is_device;
+            }
     return marks;
 }
 
@@ -138,19 +152,46 @@ static int forgot_mark(const struct cuda_item *item, struct err *err)
                          "kernels call");
 }
 
-static int mark(const struct cuda *cuda, const struct cuda_items *fresh, struct cuda_item *item,
-                struct err *err)
+/* `using std::cout;`: of std, kernels have no more than this. */
+static bool is_host_using(const struct cuda_item *item)
+{
+    static const char *const known[] = { "min",     "max",      "swap",    "abs",     "sqrt",
+                                         "pow",     "size_t",   "clamp",   "int32_t", "uint32_t",
+                                         "int64_t", "uint64_t", "uint8_t", "complex", "array" };
+    struct scanner s = { item->text.data, item->text.data + item->text.size, true };
+
+    return item->kind == ITEM_OTHER && scan_is_word(scan_next(&s), "using") &&
+           scan_is_word(scan_next(&s), "std") && !uses_one_of(item->text, known, COUNT(known));
+}
+
+/* Blanks a text where it stands, which is in the copy that cuda_split made; lines stay lines. */
+static void blank(struct bytes text)
+{
+    char *at = (char *)(uintptr_t)text.data;
+
+    for (size_t i = 0; i < text.size; i++)
+        if (at[i] != '\n')
+            at[i] = ' ';
+}
+
+static int mark_inner(const struct markings *markings, struct cuda_item *item, struct err *err);
+
+static int mark(const struct markings *markings, struct cuda_item *item, struct err *err)
 {
     struct marks marks;
 
+    if (item->inner_count > 0)
+        return mark_inner(markings, item, err);
     if (item->kind == ITEM_TYPE && !cuda_uses(item->text, "__device__") &&
         uses_one_of(item->text, HOST_WORDS, COUNT(HOST_WORDS)))
         set_kind(item, ITEM_HOST);
+    if (is_host_using(item))
+        item->kind = ITEM_HOST;
     if (item->kind == ITEM_CONSTANT && uses_one_of(item->text, HOST_WORDS, COUNT(HOST_WORDS)))
         set_kind(item, ITEM_HOST);
     if (!item->is_unannotated)
         return 0;
-    marks = marks_of(cuda, fresh, item->head);
+    marks = marks_of(markings, item->head);
     if (marks.is_global && is_function(item))
         set_kind(item, ITEM_KERNEL);
     if (marks.is_global || marks.is_device)
@@ -162,12 +203,138 @@ static int mark(const struct cuda *cuda, const struct cuda_items *fresh, struct 
     return 0;
 }
 
+static bool is_host_include(const struct cuda_item *item)
+{
+    return item->kind == ITEM_INCLUDE &&
+           cuda_header_find(cuda_header_name(item->text)).kind == HEADER_HOST;
+}
+
+/* A block of #if goes to the compiler as one piece: its host code is blanked. */
+static int mark_inner(const struct markings *markings, struct cuda_item *item, struct err *err)
+{
+    for (size_t i = 0; i < item->inner_count; i++) {
+        struct cuda_item *inner = &item->inner[i];
+
+        if (mark(markings, inner, err) < 0)
+            return -1;
+        if (inner->kind == ITEM_HOST || is_host_include(inner))
+            blank(inner->text);
+    }
+    return cuda_item_take_names(item, err);
+}
+
 int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err *err)
 {
+    struct markings markings = { .count = 0 };
+
+    collect_markings(cuda->items.list, cuda->items.count, &markings);
+    collect_markings(fresh->list, fresh->count, &markings);
     for (size_t i = 0; i < fresh->count; i++)
-        if (mark(cuda, fresh, &fresh->list[i], err) < 0)
+        if (mark(&markings, &fresh->list[i], err) < 0)
             return -1;
     return 0;
+}
+
+/* ---- what the compiler finds ---- */
+
+/* Reasons for which a compiler of the host might have taken the line. */
+static bool is_about_a_name(const char *text, size_t n)
+{
+    static const char *const reasons[] = { "is undefined",    "has no member",
+                                           "no suitable",     "host function",
+                                           "host variable",   "is not a template",
+                                           "must be a class", "incomplete type",
+                                           "not a class or",  "name must be a namespace",
+                                           "type specifier",  "__host__ function" };
+
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        if (memmem(text, n, reasons[i], strlen(reasons[i])))
+            return true;
+    return false;
+}
+
+static int line_count(struct bytes text)
+{
+    int n = 1;
+
+    for (size_t i = 0; i < text.size; i++)
+        n += text.data[i] == '\n';
+    return n;
+}
+
+/* The fresh item that stands on a line; NULL: none. */
+static struct cuda_item *item_on_line(struct cuda_items *fresh, int line)
+{
+    for (size_t i = 0; i < fresh->count; i++) {
+        struct cuda_item *item = &fresh->list[i];
+
+        if (line >= item->line && line < item->line + line_count(item->text))
+            return item;
+    }
+    return NULL;
+}
+
+/* Inside a block of #if the one that is blamed goes, unless it is the device's. */
+static int give_up_inner(struct cuda_item *item, int line)
+{
+    struct cuda_items inside = { item->inner, item->inner_count, item->inner_count };
+    struct cuda_item *inner = item_on_line(&inside, line);
+
+    if (!inner || inner->kind == ITEM_HOST)
+        return 0;
+    if (inner->inner_count > 0)
+        return give_up_inner(inner, line);
+    if (inner->kind != ITEM_TYPE && inner->kind != ITEM_CONSTANT && inner->kind != ITEM_OTHER)
+        return 0;
+    blank(inner->text);
+    set_kind(inner, ITEM_HOST);
+    return 1;
+}
+
+/* Gives one line of the log its consequence. */
+static int give_up_line(struct cuda_items *merged, struct cuda_items *fresh, const bool *is_needed,
+                        const char *line, size_t n)
+{
+    const char *open = memchr(line, '(', n), *error = memmem(line, n, "): error", 8);
+    size_t first = merged->count - fresh->count, i;
+    struct cuda_item *item;
+
+    if (!error || !open || strncmp(line, "In[", 3) != 0 || !is_about_a_name(line, n) ||
+        fresh->count == 0 || atoi(line + 3) != fresh->list[0].cell)
+        return 0;
+    item = item_on_line(fresh, atoi(open + 1));
+    if (!item || item->kind == ITEM_HOST || item->kind == ITEM_INCLUDE)
+        return 0;
+    if (item->inner_count > 0)
+        return give_up_inner(item, atoi(open + 1));
+    i = (size_t)(item - fresh->list);
+    if (is_needed[first + i])
+        return 0;
+    set_kind(item, ITEM_HOST);
+    merged->list[first + i].kind = ITEM_HOST;
+    return 1;
+}
+
+int cuda_give_up_host(struct cuda_items *merged, struct cuda_items *fresh, const char *log,
+                      struct err *err)
+{
+    bool *is_needed = calloc(merged->count + 1, sizeof(*is_needed)), has_code = false;
+    int given = 0;
+
+    if (!is_needed)
+        return err_set(err, ERR_ResourceError, "out of memory for a cell's source");
+    if (cuda_find_needed(merged, fresh->list[0].segment, is_needed, err) < 0)
+        given = -1;
+    for (size_t i = 1; i <= fresh->count; i++) /* a type alone in its cell is what it is about */
+        has_code |= is_needed[merged->count - i];
+    for (const char *at = log; has_code && given >= 0 && *at;) {
+        size_t n = strcspn(at, "\n");
+
+        given += give_up_line(merged, fresh, is_needed, at, n);
+        at += n + (at[n] == '\n');
+    }
+    free(is_needed);
+    return given;
 }
 
 /* ---- what the user is told ---- */

@@ -16,6 +16,15 @@
  */
 int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err *err) MUST_CHECK;
 
+/*
+ * After a compilation failed: what no device code of the segment uses (types, constants) and the
+ * compiler blames for a name that it does not know was written for the host, and becomes ITEM_HOST
+ * in both lists (fresh is the end of merged). Returns how many did; 0: the error stands. -1 when
+ * out of memory.
+ */
+int cuda_give_up_host(struct cuda_items *merged, struct cuda_items *fresh, const char *log,
+                      struct err *err) MUST_CHECK;
+
 /* One or two lines that say what was left out, and the launch that it held. */
 void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink);
 

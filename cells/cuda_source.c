@@ -298,6 +298,32 @@ int cuda_compose_item(const struct cuda_items *items, const struct cuda_item *it
     return rc;
 }
 
+static bool is_device_code(const struct cuda_item *item)
+{
+    for (size_t i = 0; i < item->inner_count; i++)
+        if (is_device_code(&item->inner[i]))
+            return true;
+    return item->kind == ITEM_KERNEL || item->kind == ITEM_FUNCTION ||
+           item->kind == ITEM_OPERATOR || item->kind == ITEM_VARIABLE || item->kind == ITEM_ONCE;
+}
+
+int cuda_find_needed(const struct cuda_items *items, int segment, bool *is_needed, struct err *err)
+{
+    struct buf unused = { 0 };
+    struct composition c = { .items = items, .out = &unused };
+    int rc = start_composition(&c);
+
+    for (size_t i = 0; rc == 0 && i < items->count; i++)
+        if (items->list[i].segment == segment && is_device_code(&items->list[i]))
+            need(&c, i, i);
+    for (size_t i = 0; rc == 0 && i < items->count; i++)
+        is_needed[i] = c.is_needed[i];
+    free(c.is_needed);
+    free(c.is_written);
+    free(c.index);
+    return rc == 0 ? 0 : err_set(err, ERR_ResourceError, "out of memory for a cell's source");
+}
+
 int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf *out,
                  struct err *err)
 {

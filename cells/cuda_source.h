@@ -37,6 +37,7 @@ struct item_name {
     const char *head;  /* one line: of a function up to its body */
     enum item_kind kind;
     bool is_template, is_specialization;
+    uint32_t hash; /* of the name: tells most apart at once */
 };
 
 struct cuda_item {
@@ -52,7 +53,9 @@ struct cuda_item {
     struct bytes value;                 /* of a macro or constant; empty when there is none */
     const struct cuda_options *options; /* of its %%kernel, in its arena; or NULL */
     int segment;                        /* number of the stretch of CUDA C that it was run with */
-    bool is_unannotated;                /* a function or variable without __device__ and its like */
+    struct cuda_item *inner; /* of a block of #if: the items inside, texts in its own; arena's */
+    size_t inner_count;
+    bool is_unannotated; /* a function or variable without __device__ and its like */
 };
 
 struct cuda_items {
@@ -101,6 +104,9 @@ struct scan_token;
 /* Adds a name to an item; copies. -1 with ResourceError. */
 int cuda_item_add_name(struct cuda_item *item, struct item_name name, struct bytes text,
                        struct err *err) MUST_CHECK;
+
+/* The names of a block of #if are those of its inner items, host code aside. */
+int cuda_item_take_names(struct cuda_item *item, struct err *err) MUST_CHECK;
 
 /*
  * Reads one declaration whose first token is given (item: text.data, arena, open and scope are

@@ -57,6 +57,9 @@ int cuda_item_add_name(struct cuda_item *item, struct item_name name, struct byt
     name.name = arena_copy(item->arena, text.data, text.size);
     if (!name.name)
         return no_memory(err);
+    name.hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < text.size; i++)
+        name.hash = (name.hash ^ (unsigned char)text.data[i]) * 16777619u;
     item->names[item->name_count++] = name;
     return 0;
 }
@@ -146,28 +149,52 @@ static bool is_else(struct bytes word)
            bytes_equal(word, "elifndef");
 }
 
-/* The names that a part of an item defines: it is cut like a cell, and only its names are kept. */
-static int add_inner_names(const struct place *place, struct cuda_item *item, struct bytes part,
-                           struct err *err)
+/* A list outlives its cutting in the arena. */
+static int keep_inner(struct cuda_item *item, const struct cuda_items *items, struct err *err)
+{
+    item->inner = arena_array(item->arena, items->count, sizeof(*item->inner));
+    if (!item->inner)
+        return no_memory(err);
+    if (items->count > 0)
+        memcpy(item->inner, items->list, items->count * sizeof(*items->list));
+    item->inner_count = items->count;
+    return cuda_item_take_names(item, err);
+}
+
+int cuda_item_take_names(struct cuda_item *item, struct err *err)
+{
+    item->name_count = 0;
+    for (size_t i = 0; i < item->inner_count; i++) {
+        const struct cuda_item *inner = &item->inner[i];
+
+        for (size_t k = 0; k < inner->name_count; k++) {
+            struct item_name name = inner->names[k];
+
+            if (!name.head)
+                name.head = inner->head;
+            if (name.kind != ITEM_UNDEF && name.kind != ITEM_HOST &&
+                cuda_item_add_name(item, name, bytes_of(name.name), err) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* A part of an item is cut like a cell: what is in it, and the names that the item defines. */
+static int split_inner(const struct place *place, struct cuda_item *item, struct bytes part,
+                       struct position p, struct err *err)
 {
     struct place inner = *place;
-    struct position p = { part.data, part.data, 1 };
     struct cuda_items items = { 0 };
     int rc;
 
     if (place->depth == MAX_NESTED)
         return 0;
     inner.depth++;
+    advance(&p, part.data);
     rc = split(&inner, part, &p, &items, err);
-    for (size_t i = 0; rc == 0 && i < items.count; i++)
-        for (size_t k = 0; rc == 0 && k < items.list[i].name_count; k++) {
-            struct item_name name = items.list[i].names[k];
-
-            if (!name.head)
-                name.head = items.list[i].head;
-            if (items.list[i].kind != ITEM_UNDEF)
-                rc = cuda_item_add_name(item, name, bytes_of(name.name), err);
-        }
+    if (rc == 0)
+        rc = keep_inner(item, &items, err);
     free(items.list);
     return rc;
 }
@@ -178,9 +205,9 @@ static int add_inner_names(const struct place *place, struct cuda_item *item, st
  * function belongs to it.
  */
 static int read_conditional(const struct place *place, struct scanner *s, struct bytes condition,
-                            struct cuda_item *item, struct err *err)
+                            const struct position *p, struct cuda_item *item, struct err *err)
 {
-    const char *inside = s->at, *inside_end = s->at;
+    const char *inside = s->at;
     bool is_dead = bytes_equal(without_comment(condition), "0");
     bool is_first = true; /* in the first branch of the outermost #if */
     int open = 1, braces = 0;
@@ -203,17 +230,15 @@ static int read_conditional(const struct place *place, struct scanner *s, struct
             is_dead = false;
         }
         open += is_if(word) - bytes_equal(word, "endif");
-        inside_end = t.text.data;
     }
     item->text.size = (size_t)(s->at - item->text.data);
-    if (is_dead || inside_end < inside)
+    if (is_dead)
         return 0;
-    return add_inner_names(place, item, (struct bytes){ inside, (size_t)(inside_end - inside) },
-                           err);
+    return split_inner(place, item, (struct bytes){ inside, (size_t)(s->at - inside) }, *p, err);
 }
 
 static int read_directive(const struct place *place, struct scanner *s, struct scan_token t,
-                          struct cuda_item *item, struct err *err)
+                          const struct position *p, struct cuda_item *item, struct err *err)
 {
     struct bytes rest, word = directive_word(t.text, &rest);
 
@@ -229,10 +254,81 @@ static int read_directive(const struct place *place, struct scanner *s, struct s
     else if (bytes_equal(word, "undef"))
         return read_define(item, ITEM_UNDEF, rest, err);
     else if (is_if(word))
-        return read_conditional(place, s, rest, item, err);
+        return read_conditional(place, s, rest, p, item, err);
     else if (!bytes_equal(word, "pragma") || bytes_equal(trimmed(rest), "once"))
         item->kind = ITEM_ONCE; /* #warning, #error; #pragma once means nothing here */
     return 0;
+}
+
+/* ---- guards ---- */
+
+/* Conditions that always hold here, and need no judgement of the compiler's. */
+static bool is_always_true(struct bytes word, struct bytes rest)
+{
+    static const char *const defined[] = { "__CUDACC__", "__cplusplus", "__NVCC__",
+                                           "defined(__CUDACC__)", "defined(__cplusplus)" };
+
+    if (bytes_equal(word, "if") && bytes_equal(rest, "1"))
+        return true;
+    for (size_t i = 0; i < COUNT(defined); i++)
+        if (bytes_equal(rest, defined[i]))
+            return bytes_equal(word, memchr(defined[i], '(', strlen(defined[i])) ? "if" : "ifdef");
+    return false;
+}
+
+/* #ifndef X and #define X right behind it: a header that was pasted as a whole. */
+static bool is_guard(const struct scanner *s, struct bytes word, struct bytes name)
+{
+    struct scanner ahead = *s;
+    struct scan_token t = scan_next(&ahead);
+    struct bytes rest;
+
+    if (!bytes_equal(word, "ifndef") || t.kind != SCAN_DIRECTIVE ||
+        !bytes_equal(directive_word(t.text, &rest), "define"))
+        return false;
+    rest = without_comment(rest);
+    return rest.size == name.size && memcmp(rest.data, name.data, name.size) == 0;
+}
+
+/*
+ * What stands between such a line and its #endif is cut like the rest of the cell, as if neither
+ * were there. 1: done; 0: it is an ordinary #if (it has an #else, or a brace stays open); -1.
+ */
+static int split_guarded(const struct place *place, struct scanner *s, struct scan_token t,
+                         struct position *p, struct cuda_items *out, struct err *err)
+{
+    struct bytes rest, word = directive_word(t.text, &rest);
+    struct scanner ahead = *s;
+    struct bytes inside = { s->at, 0 };
+    struct place inner = *place;
+    int open = 1, braces = 0;
+
+    rest = without_comment(rest);
+    if (place->depth == MAX_NESTED || !is_if(word) ||
+        !(is_always_true(word, rest) || is_guard(s, word, rest)))
+        return 0;
+    while (open > 0) {
+        struct bytes unused;
+
+        t = scan_next(&ahead);
+        if (t.kind == SCAN_END)
+            return 0;
+        braces += scan_is_sign(t, '{') - scan_is_sign(t, '}');
+        if (t.kind != SCAN_DIRECTIVE)
+            continue;
+        word = directive_word(t.text, &unused);
+        if (open == 1 && is_else(word))
+            return 0;
+        open += is_if(word) - bytes_equal(word, "endif");
+    }
+    if (braces != 0)
+        return 0;
+    inside.size = (size_t)(t.text.data - inside.data);
+    inner.depth++;
+    if (split(&inner, inside, p, out, err) < 0)
+        return -1;
+    *s = ahead;
+    return 1;
 }
 
 /* ---- blocks ---- */
@@ -337,14 +433,14 @@ static int read_whole_block(struct scanner *s, struct scan_token t, struct cuda_
 }
 
 static int read_item(const struct place *place, struct scanner *s, struct scan_token t,
-                     struct cuda_item *item, struct err *err)
+                     const struct position *p, struct cuda_item *item, struct err *err)
 {
     int rc = read_whole_block(s, t, item, err);
 
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     if (t.kind == SCAN_DIRECTIVE)
-        return read_directive(place, s, t, item, err);
+        return read_directive(place, s, t, p, item, err);
     return cuda_read_declaration(s, t, place->scope, item, err);
 }
 
@@ -360,7 +456,8 @@ static int split(const struct place *place, struct bytes text, struct position *
 
         if (scan_is_sign(t, ';'))
             continue;
-        rc = split_block(place, &s, t, p, out, err);
+        rc = t.kind == SCAN_DIRECTIVE ? split_guarded(place, &s, t, p, out, err)
+                                      : split_block(place, &s, t, p, out, err);
         if (rc < 0)
             return -1;
         if (rc > 0)
@@ -376,7 +473,7 @@ static int split(const struct place *place, struct bytes text, struct position *
         item->arena = place->arena;
         item->open = place->open;
         item->close = place->close;
-        if (read_item(place, &s, t, item, err) < 0)
+        if (read_item(place, &s, t, p, item, err) < 0)
             return -1;
     }
     return 0;

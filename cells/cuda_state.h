@@ -65,6 +65,13 @@ enum compile_with {
 int cuda_compose_item(const struct cuda_items *items, const struct cuda_item *item,
                       enum compile_with with, struct buf *out, struct err *err) MUST_CHECK;
 
+/*
+ * Which items the device code of a segment (kernels, functions, variables) uses, itself included:
+ * is_needed has one entry an item. Fails with ResourceError.
+ */
+int cuda_find_needed(const struct cuda_items *items, int segment, bool *is_needed,
+                     struct err *err) MUST_CHECK;
+
 /* Where code is compiled for. */
 struct cuda_target {
     char machine[24]; /* "sm_89"; "" below compute capability 7.5 */

@@ -3,12 +3,13 @@
  * the 110 MB library never lives in the front. One process compiles many cells:
  * the library's precompiled headers live as long as it does.
  *
- * Host headers that every CUDA file includes out of habit mean nothing to device
- * code and NVRTC does not find them; they are answered from the table below.
+ * Headers of the host that every CUDA file includes out of habit are answered from
+ * device_headers.c: NVRTC has none.
  */
 #include "kernels/compiler.h"
 
 #include "kernels/cubin.h"
+#include "kernels/device_headers.h"
 #include "kernels/toolkit.h"
 #include "model/base/arena.h"
 
@@ -47,47 +48,6 @@ static struct nvrtc {
     int (*SetFlowCallback)(nvrtc_program, int (*)(void *, void *), void *);
     const char *(*GetErrorString)(int);
 } nvrtc;
-
-static const struct {
-    const char *name, *text;
-} HEADERS[] = {
-    { "stdio.h", "" },
-    { "stdlib.h", "" },
-    { "string.h", "" },
-    { "time.h", "" },
-    { "math.h", "" },
-    { "assert.h", "" },
-    { "cstdio", "" },
-    { "cstdlib", "" },
-    { "cstring", "" },
-    { "cmath", "" },
-    { "cassert", "" },
-    { "iostream", "" },
-    { "cuda.h", "" },
-    { "cuda_runtime.h", "" },
-    { "cuda_runtime_api.h", "" },
-    { "device_launch_parameters.h", "" },
-    { "stdbool.h", "" },
-    { "stddef.h", "typedef unsigned long size_t; typedef long ptrdiff_t;\n" },
-    { "stdint.h", "#pragma once\n"
-                  "typedef signed char int8_t; typedef unsigned char uint8_t;\n"
-                  "typedef short int16_t; typedef unsigned short uint16_t;\n"
-                  "typedef int int32_t; typedef unsigned int uint32_t;\n"
-                  "typedef long int64_t; typedef unsigned long uint64_t;\n"
-                  "typedef long intptr_t; typedef unsigned long uintptr_t;\n" },
-    { "limits.h", "#pragma once\n"
-                  "#define CHAR_BIT 8\n"
-                  "#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n"
-                  "#define UINT_MAX 4294967295u\n"
-                  "#define LONG_MAX 9223372036854775807L\n#define LONG_MIN (-LONG_MAX - 1)\n"
-                  "#define ULONG_MAX 18446744073709551615ul\n" },
-    { "float.h", "#pragma once\n"
-                 "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n"
-                 "#define FLT_EPSILON 1.192092896e-07f\n"
-                 "#define DBL_MAX 1.7976931348623158e+308\n"
-                 "#define DBL_MIN 2.2250738585072014e-308\n"
-                 "#define DBL_EPSILON 2.2204460492503131e-016\n" },
-};
 
 static int open_nvrtc(struct err *err)
 {
@@ -183,16 +143,19 @@ static int keep_going(void *payload, void *reserved)
     return atomic_load(&child_stop); /* 1 cancels the compilation */
 }
 
-static int create(const char *source, nvrtc_program *program, struct err *err)
+static int create(struct arena *arena, const char *source, nvrtc_program *program, struct err *err)
 {
-    const char *names[COUNT(HEADERS)], *texts[COUNT(HEADERS)];
+    const char **names = arena_array(arena, DEVICE_HEADER_COUNT, sizeof(*names));
+    const char **texts = arena_array(arena, DEVICE_HEADER_COUNT, sizeof(*texts));
     int code;
 
-    for (size_t i = 0; i < COUNT(HEADERS); i++) {
-        names[i] = HEADERS[i].name;
-        texts[i] = HEADERS[i].text;
+    if (!names || !texts)
+        return err_set(err, ERR_ResourceError, "out of memory for the source of a cell");
+    for (size_t i = 0; i < DEVICE_HEADER_COUNT; i++) {
+        names[i] = DEVICE_HEADERS[i].name;
+        texts[i] = DEVICE_HEADERS[i].text;
     }
-    code = nvrtc.CreateProgram(program, source, "cell.cu", (int)COUNT(HEADERS), texts, names);
+    code = nvrtc.CreateProgram(program, source, "cell.cu", (int)DEVICE_HEADER_COUNT, texts, names);
     if (code != NVRTC_OK)
         return err_set(err, ERR_InternalError, "NVRTC cannot take the source: error %d", code);
     if (nvrtc.SetFlowCallback)
@@ -311,7 +274,7 @@ int compiler_serve(const struct child_message *request, struct child_message *an
         err_set(err, ERR_ResourceError, "out of memory for the source of a cell");
         goto out;
     }
-    if (create(source, &program, err) < 0)
+    if (create(arena, source, &program, err) < 0)
         goto out;
     rc = compile(arena, program, source, body, answer, err);
 out:

@@ -181,8 +181,8 @@ static void a_wrong_line_is_named_with_its_column(void **state)
           "identifier \"zz\" is undefined", 4, 9 },
         { "#line 1 \"In[7]\"\n__global__ void k(float *y) { y[0] = 1 }", "expected a \";\"", 1,
           40 },
-        { "#line 1 \"In[7]\"\nint main() { return 0; }",
-          "A function without execution space annotations", 1, 5 },
+        { "#line 1 \"In[7]\"\n__host__ int f() { return 0; }",
+          "A function explicitly marked as a __host__", 1, 14 },
     };
 
     (void)state;

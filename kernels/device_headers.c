@@ -1,0 +1,215 @@
+/*
+ * Three sorts: headers of which device code uses nothing are empty; those of C are
+ * a few types and limits; those of C++ are CUDA's own, cuda::std, seen as std, which
+ * is what `nvcc --expt-relaxed-constexpr` lets kernels use.
+ */
+#include "kernels/device_headers.h"
+
+#include "model/base/base.h"
+
+#define EMPTY(name)                                                                                \
+    {                                                                                              \
+        name, ""                                                                                   \
+    }
+
+/* cuda::std in std's place. What is declared in std itself hides it, so headers may add. */
+#define AS_STD(name)                                                                               \
+    {                                                                                              \
+        name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace "       \
+              "cuda::std; }\n"                                                                     \
+    }
+
+#define STDINT                                                                                     \
+    "typedef signed char int8_t; typedef unsigned char uint8_t;\n"                                 \
+    "typedef short int16_t; typedef unsigned short uint16_t;\n"                                    \
+    "typedef int int32_t; typedef unsigned int uint32_t;\n"                                        \
+    "typedef long int64_t; typedef unsigned long uint64_t;\n"                                      \
+    "typedef signed char int_least8_t; typedef unsigned char uint_least8_t;\n"                     \
+    "typedef short int_least16_t; typedef unsigned short uint_least16_t;\n"                        \
+    "typedef int int_least32_t; typedef unsigned int uint_least32_t;\n"                            \
+    "typedef long int_least64_t; typedef unsigned long uint_least64_t;\n"                          \
+    "typedef signed char int_fast8_t; typedef unsigned char uint_fast8_t;\n"                       \
+    "typedef long int_fast16_t; typedef unsigned long uint_fast16_t;\n"                            \
+    "typedef long int_fast32_t; typedef unsigned long uint_fast32_t;\n"                            \
+    "typedef long int_fast64_t; typedef unsigned long uint_fast64_t;\n"                            \
+    "typedef long intptr_t; typedef unsigned long uintptr_t;\n"                                    \
+    "typedef long intmax_t; typedef unsigned long uintmax_t;\n"                                    \
+    "#define INT8_MAX 127\n#define INT8_MIN (-128)\n#define UINT8_MAX 255\n"                       \
+    "#define INT16_MAX 32767\n#define INT16_MIN (-32768)\n#define UINT16_MAX 65535\n"              \
+    "#define INT32_MAX 2147483647\n#define INT32_MIN (-INT32_MAX - 1)\n"                           \
+    "#define UINT32_MAX 4294967295u\n"                                                             \
+    "#define INT64_MAX 9223372036854775807L\n#define INT64_MIN (-INT64_MAX - 1)\n"                 \
+    "#define UINT64_MAX 18446744073709551615ul\n#define SIZE_MAX UINT64_MAX\n"
+
+#define LIMITS                                                                                     \
+    "#define CHAR_BIT 8\n#define SCHAR_MAX 127\n#define SCHAR_MIN (-128)\n"                        \
+    "#define CHAR_MAX 127\n#define CHAR_MIN (-128)\n#define UCHAR_MAX 255\n"                       \
+    "#define SHRT_MAX 32767\n#define SHRT_MIN (-32768)\n#define USHRT_MAX 65535\n"                 \
+    "#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n"                                 \
+    "#define UINT_MAX 4294967295u\n"                                                               \
+    "#define LONG_MAX 9223372036854775807L\n#define LONG_MIN (-LONG_MAX - 1)\n"                    \
+    "#define ULONG_MAX 18446744073709551615ul\n"                                                   \
+    "#define LLONG_MAX 9223372036854775807LL\n#define LLONG_MIN (-LLONG_MAX - 1)\n"                \
+    "#define ULLONG_MAX 18446744073709551615ull\n"
+
+/* Decimal forms of the limits of IEEE 754's binary32 and binary64, as float.h of C has them. */
+#define FLOATS                                                                                     \
+    "#define FLT_RADIX 2\n#define FLT_MANT_DIG 24\n#define DBL_MANT_DIG 53\n"                      \
+    "#define FLT_DIG 6\n#define DBL_DIG 15\n"                                                      \
+    "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n"                         \
+    "#define FLT_EPSILON 1.192092896e-07f\n"                                                       \
+    "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_MIN 2.2250738585072014e-308\n"           \
+    "#define DBL_EPSILON 2.2204460492503131e-016\n"
+
+#define MATH                                                                                       \
+    "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n"                                  \
+    "#ifndef M_PI_2\n#define M_PI_2 1.57079632679489661923\n#endif\n"                              \
+    "#ifndef M_PI_4\n#define M_PI_4 0.78539816339744830962\n#endif\n"                              \
+    "#ifndef M_E\n#define M_E 2.7182818284590452354\n#endif\n"                                     \
+    "#ifndef M_SQRT2\n#define M_SQRT2 1.41421356237309504880\n#endif\n"                            \
+    "#ifndef M_LN2\n#define M_LN2 0.69314718055994530942\n#endif\n"                                \
+    "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"                      \
+    "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n"                                \
+    "#ifndef HUGE_VAL\n#define HUGE_VAL __longlong_as_double(0x7ff0000000000000ll)\n#endif\n"      \
+    "#ifndef HUGE_VALF\n#define HUGE_VALF INFINITY\n#endif\n"
+
+#define STD_MATH                                                                                   \
+    "namespace std {\n"                                                                            \
+    "using ::abs; using ::fabs; using ::sqrt; using ::cbrt; using ::pow; using ::exp;\n"           \
+    "using ::exp2; using ::expm1; using ::log; using ::log2; using ::log10; using ::log1p;\n"      \
+    "using ::sin; using ::cos; using ::tan; using ::asin; using ::acos; using ::atan;\n"           \
+    "using ::atan2; using ::sinh; using ::cosh; using ::tanh; using ::asinh; using ::acosh;\n"     \
+    "using ::atanh; using ::floor; using ::ceil; using ::round; using ::trunc; using ::rint;\n"    \
+    "using ::nearbyint; using ::lround; using ::fmod; using ::remainder; using ::fmin;\n"          \
+    "using ::fmax; using ::fma; using ::hypot; using ::erf; using ::erfc; using ::tgamma;\n"       \
+    "using ::lgamma; using ::ldexp; using ::frexp; using ::modf; using ::copysign;\n"              \
+    "using ::isnan; using ::isinf; using ::isfinite; using ::signbit;\n"                           \
+    "using ::sqrtf; using ::fabsf; using ::powf; using ::expf; using ::logf; using ::sinf;\n"      \
+    "using ::cosf; using ::floorf; using ::ceilf; using ::roundf; using ::fminf;\n"                \
+    "using ::fmaxf; using ::fmaf;\n"                                                               \
+    "}\n"
+
+#define STD_ALGORITHM                                                                              \
+    "namespace std {\n"                                                                            \
+    "template <class T> __device__ constexpr const T &min(const T &a, const T &b)\n"               \
+    "{ return b < a ? b : a; }\n"                                                                  \
+    "template <class T> __device__ constexpr const T &max(const T &a, const T &b)\n"               \
+    "{ return a < b ? b : a; }\n"                                                                  \
+    "template <class T> __device__ constexpr const T &clamp(const T &v, const T &a, const T &b)\n" \
+    "{ return v < a ? a : b < v ? b : v; }\n"                                                      \
+    "template <class T> __device__ constexpr void swap(T &a, T &b)\n"                              \
+    "{ T t = static_cast<T &&>(a); a = static_cast<T &&>(b); b = static_cast<T &&>(t); }\n"        \
+    "}\n"
+
+const struct device_header DEVICE_HEADERS[] = {
+    EMPTY("stdio.h"),
+    EMPTY("stdlib.h"),
+    EMPTY("string.h"),
+    EMPTY("strings.h"),
+    EMPTY("memory.h"),
+    EMPTY("malloc.h"),
+    EMPTY("time.h"),
+    EMPTY("assert.h"),
+    EMPTY("errno.h"),
+    EMPTY("ctype.h"),
+    EMPTY("cstdio"),
+    EMPTY("cstdlib"),
+    EMPTY("cstring"),
+    EMPTY("ctime"),
+    EMPTY("cassert"),
+    EMPTY("cctype"),
+    EMPTY("cerrno"),
+    EMPTY("iostream"),
+    EMPTY("ostream"),
+    EMPTY("istream"),
+    EMPTY("fstream"),
+    EMPTY("sstream"),
+    EMPTY("iomanip"),
+    EMPTY("string"),
+    EMPTY("string_view"),
+    EMPTY("vector"),
+    EMPTY("list"),
+    EMPTY("deque"),
+    EMPTY("queue"),
+    EMPTY("stack"),
+    EMPTY("map"),
+    EMPTY("set"),
+    EMPTY("unordered_map"),
+    EMPTY("unordered_set"),
+    EMPTY("memory"),
+    EMPTY("new"),
+    EMPTY("random"),
+    EMPTY("chrono"),
+    EMPTY("thread"),
+    EMPTY("mutex"),
+    EMPTY("condition_variable"),
+    EMPTY("future"),
+    EMPTY("stdexcept"),
+    EMPTY("exception"),
+    EMPTY("typeinfo"),
+    EMPTY("algorithm.h"),
+    EMPTY("cuda.h"),
+    EMPTY("cuda_runtime.h"),
+    EMPTY("cuda_runtime_api.h"),
+    EMPTY("cuda_device_runtime_api.h"),
+    EMPTY("device_functions.h"),
+    EMPTY("device_launch_parameters.h"),
+    EMPTY("math_functions.h"),
+    EMPTY("host_defines.h"),
+    EMPTY("cutil.h"),
+    EMPTY("cutil_inline.h"),
+    EMPTY("stdbool.h"),
+    { "math.h", "#pragma once\n" MATH },
+    { "cmath", "#pragma once\n" MATH STD_MATH },
+    { "stddef.h", "#pragma once\ntypedef long ptrdiff_t;\n#ifndef NULL\n#define NULL 0\n#endif\n"
+                  "#ifndef offsetof\n#define offsetof(t, m) __builtin_offsetof(t, m)\n#endif\n" },
+    { "cstddef", "#pragma once\ntypedef long ptrdiff_t;\n#ifndef NULL\n#define NULL 0\n#endif\n"
+                 "namespace std { using ::size_t; using ::ptrdiff_t; }\n" },
+    { "stdint.h", "#pragma once\n" STDINT },
+    { "inttypes.h", "#pragma once\n#include <stdint.h>\n" },
+    { "cstdint", "#pragma once\n#include <stdint.h>\n"
+                 "namespace std {\n"
+                 "using ::int8_t; using ::uint8_t; using ::int16_t; using ::uint16_t;\n"
+                 "using ::int32_t; using ::uint32_t; using ::int64_t; using ::uint64_t;\n"
+                 "using ::intptr_t; using ::uintptr_t; using ::size_t;\n"
+                 "}\n" },
+    { "cinttypes", "#pragma once\n#include <cstdint>\n" },
+    { "limits.h", "#pragma once\n" LIMITS },
+    { "climits", "#pragma once\n#include <limits.h>\n" },
+    { "float.h", "#pragma once\n" FLOATS },
+    { "cfloat", "#pragma once\n#include <float.h>\n" },
+    { "algorithm", "#pragma once\n" STD_ALGORITHM },
+    AS_STD("type_traits"),
+    AS_STD("limits"),
+    AS_STD("utility"),
+    AS_STD("tuple"),
+    AS_STD("array"),
+    AS_STD("complex"),
+    AS_STD("functional"),
+    AS_STD("numeric"),
+    AS_STD("iterator"),
+    AS_STD("initializer_list"),
+    AS_STD("optional"),
+    AS_STD("variant"),
+    AS_STD("bit"),
+    AS_STD("bitset"),
+    AS_STD("concepts"),
+    AS_STD("ratio"),
+    AS_STD("span"),
+    /* The part of CUB that runs inside a kernel; the rest launches kernels from the host. */
+    { "cub/cub.cuh", "#pragma once\n"
+                     "#include <cub/warp/warp_reduce.cuh>\n#include <cub/warp/warp_scan.cuh>\n"
+                     "#include <cub/warp/warp_exchange.cuh>\n#include <cub/warp/warp_load.cuh>\n"
+                     "#include <cub/warp/warp_store.cuh>\n#include <cub/warp/warp_merge_sort.cuh>\n"
+                     "#include <cub/block/block_reduce.cuh>\n#include <cub/block/block_scan.cuh>\n"
+                     "#include <cub/block/block_load.cuh>\n#include <cub/block/block_store.cuh>\n"
+                     "#include <cub/block/block_exchange.cuh>\n"
+                     "#include <cub/block/block_radix_sort.cuh>\n"
+                     "#include <cub/block/block_merge_sort.cuh>\n"
+                     "#include <cub/block/block_histogram.cuh>\n"
+                     "#include <cub/block/block_discontinuity.cuh>\n"
+                     "#include <cub/block/block_adjacent_difference.cuh>\n"
+                     "#include <cub/block/block_shuffle.cuh>\n" },
+};
+
+const size_t DEVICE_HEADER_COUNT = COUNT(DEVICE_HEADERS);
