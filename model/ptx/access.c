@@ -8,6 +8,7 @@
 #include "model/ptx/footprint.h"
 
 #include "model/ptx/heap.h"
+#include "model/ptx/shadow.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
@@ -112,7 +113,7 @@ static enum space space_at(uint64_t address)
     return SPACE_GLOBAL;
 }
 
-static uint64_t window_of(enum space space)
+uint64_t access_window(enum space space)
 {
     return space == SPACE_SHARED  ? SHARED_WINDOW
            : space == SPACE_LOCAL ? LOCAL_WINDOW
@@ -137,7 +138,7 @@ static uint32_t lanes_outside(const struct access *a, uint32_t mask, uint64_t st
 static int outside(struct warp *w, const struct insn *in, const struct access *a, uint32_t lanes,
                    const char *why)
 {
-    return access_fault(w, in, lanes, a->address[__builtin_ctz(lanes)] + window_of(a->space),
+    return access_fault(w, in, lanes, a->address[__builtin_ctz(lanes)] + access_window(a->space),
                         a->bytes, why);
 }
 
@@ -270,11 +271,11 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
     a->space = in->space;
     if (in->space == SPACE_GENERIC) {
         a->space = space_at(a->low);
-        if (window_of(a->space)) {
+        if (access_window(a->space)) {
             for (int l = 0; l < WARP; l++)
-                a->address[l] -= window_of(a->space);
-            a->low -= window_of(a->space);
-            a->high -= window_of(a->space);
+                a->address[l] -= access_window(a->space);
+            a->low -= access_window(a->space);
+            a->high -= access_window(a->space);
         }
     }
     if (locate_in(w, in, a, mask) < 0)
@@ -427,7 +428,7 @@ static void place(struct warp *w, const struct insn *in, struct pattern *p, cons
     end = a->space == SPACE_LOCAL ? stack_end(w) : (uint64_t)run->launch->kernel->parameter_bytes;
     if (a->space == SPACE_SHARED)
         shared_extent(run, in->base, &start, &end);
-    p->start = start + (a->is_generic ? window_of(a->space) : 0);
+    p->start = start + (a->is_generic ? access_window(a->space) : 0);
     p->end = p->start - start + end;
     p->base = a->base + start - p->start;
 }
@@ -454,7 +455,7 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     p->is_linear = a->is_linear;
     p->is_private = a->is_private;
     p->is_followed = is_followed(w, a);
-    p->is_watched = false;
+    p->is_watched = shadow_needs(w, in, a);
     memset(p->sectors, 0, sizeof p->sectors);
     p->passes = p->best = 0;
     if (a->space == SPACE_SHARED) {

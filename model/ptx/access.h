@@ -96,6 +96,15 @@ int access_sectors(const struct pattern *p, uint64_t first);
 /* Remembers a full access that was right. */
 void access_learn(struct warp *w, const struct insn *in, const struct access *a);
 
+/* Where a space begins among generic addresses; 0 for global memory. */
+uint64_t access_window(enum space space);
+
+/* The address of a lane as reports show it. */
+static inline uint64_t access_shown(const struct access *a, int lane)
+{
+    return a->address[lane] + access_window(a->space);
+}
+
 /* Fills w->fault and returns EXEC_FAULT. */
 int access_fault(struct warp *w, const struct insn *in, uint32_t lanes, uint64_t address, int bytes,
                  const char *why);

@@ -544,44 +544,25 @@ static const struct {
     const char *name;
     decode_fn *decode;
 } FAMILIES[] = {
-    { "mov", decode_mov },
-    { "slct", decode_slct },
-    { "cvta", decode_cvta },
-    { "setp", decode_setp },
-    { "set", decode_set },
-    { "and", decode_logic },
-    { "or", decode_logic },
-    { "xor", decode_logic },
-    { "not", decode_logic },
-    { "lop3", decode_lop3 },
-    { "bfi", decode_bfi },
-    { "ld", decode_load },
-    { "ldu", decode_load },
-    { "st", decode_store },
-    { "atom", decode_atomic },
-    { "red", decode_atomic },
-    { "shfl", decode_shfl },
-    { "vote", decode_vote },
-    { "match", decode_match },
-    { "redux", decode_redux },
-    { "elect", decode_elect },
-    { "activemask", decode_activemask },
-    { "bar", decode_barrier },
-    { "barrier", decode_barrier },
-    { "membar", decode_nothing },
-    { "fence", decode_nothing },
-    { "prefetch", decode_nothing },
-    { "prefetchu", decode_nothing },
-    { "discard", decode_nothing },
-    { "nanosleep", decode_nothing },
-    { "pmevent", decode_nothing },
-    { "brkpt", decode_nothing },
-    { "isspacep", decode_isspacep },
-    { "bra", decode_branch },
-    { "call", decode_call },
-    { "ret", decode_end },
-    { "exit", decode_end },
-    { "trap", decode_trap },
+    { "mov", decode_mov },           { "slct", decode_slct },
+    { "cvta", decode_cvta },         { "setp", decode_setp },
+    { "set", decode_set },           { "and", decode_logic },
+    { "or", decode_logic },          { "xor", decode_logic },
+    { "not", decode_logic },         { "lop3", decode_lop3 },
+    { "bfi", decode_bfi },           { "ld", decode_load },
+    { "ldu", decode_load },          { "st", decode_store },
+    { "atom", decode_atomic },       { "red", decode_atomic },
+    { "shfl", decode_shfl },         { "vote", decode_vote },
+    { "match", decode_match },       { "redux", decode_redux },
+    { "elect", decode_elect },       { "activemask", decode_activemask },
+    { "bar", decode_barrier },       { "barrier", decode_barrier },
+    { "membar", decode_nothing },    { "fence", decode_nothing },
+    { "prefetch", decode_nothing },  { "prefetchu", decode_nothing },
+    { "discard", decode_nothing },   { "nanosleep", decode_nothing },
+    { "pmevent", decode_nothing },   { "brkpt", decode_nothing },
+    { "isspacep", decode_isspacep }, { "bra", decode_branch },
+    { "call", decode_call },         { "ret", decode_end },
+    { "exit", decode_end },          { "trap", decode_trap },
 };
 
 static int decode_guard(struct decoder *d)
@@ -734,7 +715,7 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     f->frame_bytes = d->frame_bytes;
     if (cfg_build(module, f, err) < 0)
         return -1;
-    if (origin_find(module, f, err) < 0)
+    if (uses_find(f, err) < 0 || origin_find(module, f, err) < 0)
         return -1;
     return order_find(f, err);
 }

@@ -4,6 +4,7 @@
  */
 #include "model/ptx/footprint.h"
 #include "model/ptx/numbers.h"
+#include "model/ptx/shadow.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
@@ -91,11 +92,17 @@ static void load_lanes(struct warp *w, const struct insn *in, const struct acces
     }
 }
 
+static int shadow(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
+{
+    return shadow_needs(w, in, a) ? shadow_access(w, in, a, mask) : EXEC_OK;
+}
+
 static int load_some(struct warp *w, const struct insn *in, uint32_t mask)
 {
     struct access a;
 
-    if (access_locate(w, in, mask, ACCESS_KIND_BYTES[in->memory] * in->vector, &a) < 0)
+    if (access_locate(w, in, mask, ACCESS_KIND_BYTES[in->memory] * in->vector, &a) < 0 ||
+        shadow(w, in, &a, mask) < 0)
         return EXEC_FAULT;
     access_count(w, in, &a, mask);
     if (mask == FULL_MASK && in->counter >= 0)
@@ -131,7 +138,8 @@ static int store_some(struct warp *w, const struct insn *in, uint32_t mask)
 {
     struct access a;
 
-    if (access_locate(w, in, mask, ACCESS_KIND_BYTES[in->memory] * in->vector, &a) < 0)
+    if (access_locate(w, in, mask, ACCESS_KIND_BYTES[in->memory] * in->vector, &a) < 0 ||
+        shadow(w, in, &a, mask) < 0)
         return EXEC_FAULT;
     access_count(w, in, &a, mask);
     if (mask == FULL_MASK && in->counter >= 0)
@@ -300,7 +308,7 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
     int bytes = in->option & ACCESS_WIDE_ROWS ? 8 : 4;
     struct access a;
 
-    if (access_locate(w, in, mask, bytes, &a) < 0)
+    if (access_locate(w, in, mask, bytes, &a) < 0 || shadow(w, in, &a, mask) < 0)
         return EXEC_FAULT;
     access_count(w, in, &a, mask);
     for (uint32_t m = mask; m; m &= m - 1) {

@@ -337,6 +337,7 @@ struct run {
     uint32_t static_shared_bytes, shared_bytes;
     uint32_t stack_bytes; /* of one thread */
     int64_t thread_budget;
+    bool is_racing;                     /* races in shared memory are looked for */
     struct ptx_dim sm_of;               /* unused lanes of smid: x = SM count */
     const struct region **base_regions; /* by base: the allocation it points into, or NULL */
     struct heap *heap;                  /* of device malloc; NULL: the module calls none */
@@ -377,6 +378,15 @@ struct group {
     int barrier;       /* GROUP_BARRIER: its number */
 };
 
+/* What is wrong with an access that lies where it may. */
+enum fault_reason { REASON_PLACE, REASON_UNDEFINED, REASON_RACE, REASON_MASK };
+
+/* insn.checks: what is known of an access before it runs. */
+enum {
+    CHECK_COPY = 1 << 0,    /* what it loads is only stored again */
+    CHECK_NO_RACE = 1 << 1, /* no thread of the block can meet it between two barriers */
+};
+
 enum { MAX_GROUPS = WARP, MAX_JOINS = 4 * WARP };
 
 struct fault_site {
@@ -387,6 +397,7 @@ struct fault_site {
     const struct insn *insn;
     const char *why;  /* static, or the arena's of the block */
     const char *hint; /* what to do about it, or NULL; static */
+    enum fault_reason reason;
 };
 
 struct cta;
@@ -408,9 +419,10 @@ struct warp {
     struct group groups[MAX_GROUPS];
     struct join joins[MAX_JOINS];
     struct frame **free_frames; /* by function index */
+    uint8_t *local_defined;     /* a bit a byte of local, or NULL */
     uint8_t *local;             /* WARP stacks of run->stack_bytes */
     int64_t instructions;       /* so far, for the budget */
-    uint32_t cluster_arrived; /* lanes at barrier.cluster in a phase that is not over */
+    uint32_t cluster_arrived;   /* lanes at barrier.cluster in a phase that is not over */
     struct fault_site fault;
     struct trace *trace; /* NULL: not timed */
 };
@@ -434,12 +446,15 @@ struct cta {
     struct counts counts;
     struct pattern *patterns; /* by counter: shapes of accesses (access.h) */
     uint8_t *shared;
+    uint8_t *shared_defined;  /* a bit a byte, or NULL */
+    int64_t shared_undefined; /* bytes of it without a value */
+    struct race *race;        /* race.c; NULL: not looked for */
     struct ptx_dim index;
     int64_t linear;
     struct warp *warps;
     struct barrier barriers[MAX_BARRIERS + 1]; /* the last: of the cluster */
     bool has_full_barrier;                     /* one is complete, and nobody was let go yet */
-    int used_barriers; /* the highest that a warp came to, and one */
+    int used_barriers;                         /* the highest that a warp came to, and one */
     struct printed printed;
     int live_threads;
     struct footprint *footprint; /* when blocks run side by side; else NULL */
@@ -491,8 +506,8 @@ exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
 exec_fn exec_shfl, exec_vote, exec_sync, exec_activemask, exec_barrier;
 
 /* exec_misc.c */
-exec_fn exec_setp, exec_set, exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep, exec_nop,
-    exec_lop3, exec_bfi, exec_trap;
+exec_fn exec_setp, exec_set, exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep,
+    exec_nop, exec_lop3, exec_bfi, exec_trap;
 
 /* decode.c, cfg.c */
 int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;
@@ -580,6 +595,9 @@ struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane);
 /* order.c: finds atomics that no order shows; whether a launch must run its blocks in order. */
 int order_find(struct function *f, struct err *err) MUST_CHECK;
 bool order_matters(const struct run *run);
+
+/* uses.c: marks loads that only copy. */
+int uses_find(struct function *f, struct err *err) MUST_CHECK;
 
 /* check.c */
 int check_fault(struct warp *w, struct err *err);

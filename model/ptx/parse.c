@@ -63,26 +63,30 @@ static int parse_loc(struct parser *p)
 {
     int64_t file, line, column;
     struct source_loc loc;
-    bool is_inlined = false;
 
     if (parser_int(p, &file) < 0 || parser_int(p, &line) < 0 || parser_int(p, &column) < 0)
         return -1;
-    loc = (struct source_loc){ (int)file, (int)line, (int)column };
+    loc = (struct source_loc){ .file = (int)file, .line = (int)line, .column = (int)column };
     while (parser_accept(p, ',')) {
         if (p->token.kind == TOKEN_WORD && bytes_equal(p->token.text, "inlined_at")) {
             parser_advance(p);
             if (parser_int(p, &file) < 0 || parser_int(p, &line) < 0 || parser_int(p, &column) < 0)
                 return -1;
-            is_inlined = true;
+            loc.at_file = (int)file;
+            loc.at_line = (int)line;
+            loc.at_column = (int)column;
         } else { /* function_name LABEL [+ n] */
             parser_advance(p);
+            loc.function = p->token.text;
             parser_advance(p);
-            if (parser_accept(p, '+'))
+            if (parser_accept(p, '+')) {
+                loc.function_skip = (int)min_i64((int64_t)p->token.value, INT_MAX);
                 parser_advance(p);
+            }
         }
     }
-    if (is_inlined && loc.file != 1)
-        loc = (struct source_loc){ (int)file, (int)line, (int)column };
+    if (loc.at_line && loc.file != 1)
+        loc = (struct source_loc){ .file = (int)file, .line = (int)line, .column = (int)column };
     if (loc.line == 0 || loc.file < 0)
         return 0;
     return add_loc(p, loc);

@@ -133,6 +133,9 @@ struct ast_function {
 struct source_loc {
     int file; /* index into ast_module.files */
     int line, column;
+    int at_file, at_line, at_column; /* where it was inlined; at_line 0: it was not */
+    struct bytes function;           /* label of the name of the inlined function, and bytes */
+    int function_skip;               /* to skip from there */
 };
 
 struct ast_module {

@@ -12,6 +12,7 @@
 #include "model/ptx/heap.h"
 #include "model/ptx/print.h"
 #include "model/ptx/system.h"
+#include "model/ptx/shadow.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -306,7 +307,7 @@ static int make_worker_state(struct worker *w, struct trace **traces)
         if (!warp->free_frames || !warp->local || (w->team->traced && !traces[i]))
             return -1;
     }
-    return 0;
+    return shadow_new(cta);
 }
 
 static void *work(void *context)
@@ -664,8 +665,17 @@ static void move_error(struct err *to, struct err *from)
     *from = (struct err){ 0 };
 }
 
+/* Texts of a fault are of the host thread's arena, which ends with the launch. */
+static void keep_fault(struct ptx_fault *out, const struct ptx_fault *fault, struct arena *arena)
+{
+    *out = *fault;
+    out->why = fault->why ? arena_string(arena, fault->why) : NULL;
+    out->try_ = fault->try_ ? arena_string(arena, fault->try_) : NULL;
+}
+
 /* The failure of the first block in order. 0: there was none. */
-static int report(struct worker *workers, int n, struct ptx_fault *fault, struct err *err)
+static int report(struct worker *workers, int n, struct arena *arena, struct ptx_fault *fault,
+                  struct err *err)
 {
     struct worker *first = NULL;
 
@@ -675,7 +685,7 @@ static int report(struct worker *workers, int n, struct ptx_fault *fault, struct
     if (!first)
         return 0;
     if (fault)
-        *fault = first->fault;
+        keep_fault(fault, &first->fault, arena);
     move_error(err, &first->err);
     return -1;
 }
@@ -697,6 +707,7 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
     shape_run(&run, launch);
     if (map_memory(&run, arena, err) < 0)
         return -1;
+    shadow_regions(&run);
     if (origin_resolve(&run, arena) < 0)
         return err_set(err, ERR_ResourceError, "out of memory before the launch");
     if (prepare_team(&team, &run, arena, err) < 0)
@@ -718,7 +729,7 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
             goto out;
         run_team(workers, n);
     }
-    if (report(workers, n, fault, err) < 0)
+    if (report(workers, n, arena, fault, err) < 0)
         goto out;
     for (int i = 1; i < n; i++)
         if (workers[i].is_started)

@@ -10,6 +10,7 @@
  *
  * Turns depend on counts only, so that the same launch takes the same turns everywhere.
  */
+#include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
 
 enum {
@@ -256,6 +257,7 @@ static int call(struct warp *w, struct group *g)
     if (!frame)
         return out_of_memory(w);
     frame->lanes = g->mask;
+    shadow_frame(w, frame, g->mask);
     frame->call_block = g->block;
     copy_areas(frame->rows, callee->parameters, g->frame->rows, c->arguments, c->argument_count,
                g->mask);
@@ -615,6 +617,7 @@ static int start_warp(struct cta *cta, struct warp *w)
     if (!frame)
         return -1;
     frame->lanes = w->live;
+    shadow_frame(w, frame, w->live);
     start_group(new_group(w), w->live, &cta->run->entry->blocks[0], frame, NULL);
     w->frame = frame;
     return 0;
@@ -626,6 +629,7 @@ static int start_block(struct cta *cta, struct err *err)
     cta->has_full_barrier = false;
     cta->used_barriers = 0;
     memset(cta->shared, 0, cta->run->shared_bytes);
+    shadow_block(cta);
     cta->live_threads = cta->run->threads_per_block;
     for (int i = 0; i < cta->run->warps_per_block; i++)
         if (start_warp(cta, &cta->warps[i]) < 0)

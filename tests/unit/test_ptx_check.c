@@ -41,8 +41,9 @@ static void an_access_out_of_bounds_names_thread_line_buffer_and_index(void **st
         }
         assert_int_equal(rig_try(&rig, "saxpy", 4, 256, &p), -1);
         assert_int_equal(rig.err.name, ERR_MemoryFault);
-        assert_string_equal(rig.err.text,
-                            "saxpy reads x[1000], but x has 1000 floats (24 threads)");
+        assert_string_equal(
+            rig.err.text,
+            "saxpy reads x[1000], but x has 1000 floats (basics.cu line 14, 24 threads)");
         assert_int_equal(rig.err.line, 14);
         assert_int_equal(rig.fault.block.x, 3);
         assert_int_equal(rig.fault.thread.x, 232);

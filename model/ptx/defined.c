@@ -1,0 +1,93 @@
+/*
+ * Bytes that have a value: a bit each, set by whoever writes.
+ *
+ * Blocks run on several host threads and share the bitmaps of global memory. Bits are only ever
+ * set, so a whole byte may be stored as it is, and a part of one is or'ed in atomically.
+ */
+#include "model/ptx/shadow.h"
+
+enum { WORD_BITS = 64 };
+
+static unsigned low_bits(uint64_t n)
+{
+    return n >= 8 ? 0xffU : (1U << n) - 1;
+}
+
+static uint64_t load_word(const uint8_t *bits)
+{
+    uint64_t v;
+
+    memcpy(&v, bits, sizeof v);
+    return v;
+}
+
+static bool has_bits(const uint8_t *byte, unsigned mask)
+{
+    return (__atomic_load_n(byte, __ATOMIC_RELAXED) & mask) == mask;
+}
+
+bool defined_all(const uint8_t *bits, uint64_t at, uint64_t n)
+{
+    unsigned skip = (unsigned)(at % 8), first;
+
+    bits += at / 8;
+    if (skip + n <= 8)
+        return has_bits(bits, low_bits(n) << skip);
+    first = skip ? 8 - skip : 0;
+    if (first && !has_bits(bits++, low_bits(first) << skip))
+        return false;
+    n -= first;
+    for (; n >= WORD_BITS; n -= WORD_BITS, bits += WORD_BITS / 8)
+        if (load_word(bits) != UINT64_MAX)
+            return false;
+    for (; n >= 8; n -= 8)
+        if (!has_bits(bits++, 0xff))
+            return false;
+    return !n || has_bits(bits, low_bits(n));
+}
+
+static void set_bits(uint8_t *byte, unsigned mask)
+{
+    if (has_bits(byte, mask))
+        return;
+    if (mask == 0xff)
+        __atomic_store_n(byte, 0xff, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_or(byte, (uint8_t)mask, __ATOMIC_RELAXED);
+}
+
+void defined_set(uint8_t *bits, uint64_t at, uint64_t n)
+{
+    static const uint64_t ALL = UINT64_MAX;
+    unsigned skip = (unsigned)(at % 8), first;
+
+    bits += at / 8;
+    if (skip + n <= 8) {
+        set_bits(bits, low_bits(n) << skip);
+        return;
+    }
+    first = skip ? 8 - skip : 0;
+    if (first)
+        set_bits(bits++, low_bits(first) << skip);
+    n -= first;
+    for (; n >= WORD_BITS; n -= WORD_BITS, bits += WORD_BITS / 8)
+        if (load_word(bits) != ALL)
+            memcpy(bits, &ALL, sizeof ALL);
+    for (; n >= 8; n -= 8)
+        set_bits(bits++, 0xff);
+    if (n)
+        set_bits(bits, low_bits(n));
+}
+
+uint64_t defined_count(const uint8_t *bits, uint64_t at, uint64_t n)
+{
+    uint64_t sum = 0, end = at + n;
+
+    for (; at < end && at % 8; at++)
+        sum += bits[at / 8] >> at % 8 & 1;
+    for (; end - at >= WORD_BITS && at < end; at += WORD_BITS)
+        sum += (uint64_t)__builtin_popcountll(load_word(bits + at / 8));
+    for (; at < end; at++)
+        sum += bits[at / 8] >> at % 8 & 1;
+    return sum;
+}

@@ -1,0 +1,86 @@
+/*
+ * Which loads only copy: what they read is stored again and nothing else is done with it.
+ *
+ * A copy of a struct takes its padding along, which never had a value. So a value counts as used
+ * only where it is computed with, compared, or made an address of. Method: start from the rows that
+ * such instructions read; a row that a move reads is used when the row it writes is.
+ */
+#include "model/ptx/internal.h"
+
+enum { SLOT_BYTES = 4 };
+
+static bool is_move(const struct insn *in)
+{
+    return !strncmp(in->spelling, "mov.", 4) || !strncmp(in->spelling, "st.param.", 9) ||
+           !strncmp(in->spelling, "ld.param.", 9);
+}
+
+static bool is_used(const bool *used, const struct insn *in)
+{
+    for (int k = 0; k < in->deps->write_count; k++)
+        if (used[in->deps->writes[k] / SLOT_BYTES])
+            return true;
+    return false;
+}
+
+static bool use(bool *used, uint32_t row)
+{
+    bool has_changed = !used[row / SLOT_BYTES];
+
+    used[row / SLOT_BYTES] = true;
+    return has_changed;
+}
+
+/* Rows that an instruction looks at; a store looks at its address only. */
+static bool use_sources(bool *used, const struct insn *in)
+{
+    bool has_changed = false;
+
+    if (in->full == exec_store || (in->flags & INSN_WRITES && !(in->flags & INSN_ATOMIC)))
+        return use(used, in->a);
+    if (is_move(in) && in->deps->write_count && !is_used(used, in))
+        return false;
+    for (int k = 0; k < in->deps->read_count; k++)
+        has_changed |= use(used, in->deps->reads[k]);
+    return has_changed;
+}
+
+/* The arguments of a call are used: who knows for what. */
+static void use_areas(bool *used, const struct insn *in)
+{
+    const struct call *call = in->extra;
+
+    for (int i = 0; in->control == CONTROL_CALL && i < call->argument_count; i++)
+        for (int k = 0; k < call->arguments[i].words; k++)
+            use(used, call->arguments[i].row + (uint32_t)k * ROW32);
+}
+
+int uses_find(struct function *f, struct err *err)
+{
+    struct arena *scratch = arena_new(0);
+    bool *used = scratch ? arena_array(scratch, f->frame_bytes / SLOT_BYTES + 1, 1) : NULL;
+    bool has_changed = true;
+
+    if (!used) {
+        arena_free(&scratch);
+        return err_set(err, ERR_ResourceError, "out of memory while the PTX was decoded");
+    }
+    for (int i = 0; i < f->insn_count; i++)
+        use_areas(used, &f->insns[i]);
+    for (int i = 0; !f->is_entry && i < f->result_count; i++)
+        for (int k = 0; k < f->results[i].words; k++)
+            use(used, f->results[i].row + (uint32_t)k * ROW32);
+    while (has_changed) {
+        has_changed = false;
+        for (int i = f->insn_count - 1; i >= 0; i--)
+            has_changed |= use_sources(used, &f->insns[i]);
+    }
+    for (int i = 0; i < f->insn_count; i++) {
+        struct insn *in = &f->insns[i];
+
+        if (in->counter >= 0 && !(in->flags & INSN_WRITES) && !is_used(used, in))
+            in->checks |= CHECK_COPY;
+    }
+    arena_free(&scratch);
+    return 0;
+}
