@@ -35,7 +35,7 @@ uint32_t decode_room(struct decoder *d, uint32_t bytes)
     return at;
 }
 
-static uint32_t predicate_room(struct decoder *d)
+uint32_t decode_predicate(struct decoder *d)
 {
     if (d->predicates_used == WARP) {
         d->predicate_row = decode_room(d, ROW32);
@@ -47,7 +47,7 @@ static uint32_t predicate_room(struct decoder *d)
 static uint32_t room_for(struct decoder *d, int bits)
 {
     if (bits == 1)
-        return predicate_room(d);
+        return decode_predicate(d);
     return decode_room(d, bits > 64 ? 2 * ROW64 : bits > 32 ? ROW64 : ROW32);
 }
 
@@ -308,44 +308,12 @@ struct type opcode_type(const struct opcode *opcode)
 
 /* ---- Arithmetic ----------------------------------------------------------------------------- */
 
-static int compare_spelling(const void *key, const void *op)
-{
-    return strcmp(key, ((const struct op *)op)->spelling);
-}
-
-const struct op *ops_find(const struct op_table *table, const char *spelling)
-{
-    for (size_t i = 0; i < table->count; i++)
-        if (compare_spelling(spelling, &table->ops[i]) == 0)
-            return &table->ops[i];
-    return NULL;
-}
-
-compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling)
-{
-    for (size_t i = 0; i < table->comparison_count; i++)
-        if (!strcmp(spelling, table->comparisons[i].spelling))
-            return table->comparisons[i].compare;
-    return NULL;
-}
-
-/* Parts that change nothing: the default rounding, and .sat of a float made an integer. */
+/* Parts that change nothing: the default rounding. */
 static bool is_idle_part(const struct decoder *d, int i)
 {
-    struct bytes part = d->opcode.parts[i];
-    bool is_cvt = is_op(d, "cvt");
-    struct type to =
-        d->opcode.count > 2 ? type_of(d->opcode.parts[d->opcode.count - 2]) : (struct type){ 0 };
-
-    if (bytes_equal(part, "rn"))
-        return is_op(d, "add") || is_op(d, "sub") || is_op(d, "mul") || is_op(d, "fma") ||
-               is_op(d, "mad");
-    if (!is_cvt || opcode_type(&d->opcode).kind != TYPE_FLOAT || to.kind == TYPE_FLOAT)
-        return false;
-    /* A subnormal rounds to zero either way, unless it is rounded up or down. */
-    return bytes_equal(part, "sat") ||
-           (bytes_equal(part, "ftz") && !opcode_has(&d->opcode, "rmi") &&
-            !opcode_has(&d->opcode, "rpi"));
+    return bytes_equal(d->opcode.parts[i], "rn") &&
+           (is_op(d, "add") || is_op(d, "sub") || is_op(d, "mul") || is_op(d, "fma") ||
+            is_op(d, "mad"));
 }
 
 static void spell(const struct decoder *d, const char *type, char *out, size_t size)
@@ -372,17 +340,34 @@ static void spell(const struct decoder *d, const char *type, char *out, size_t s
     }
 }
 
+/* Operations that give the same bits for signed, unsigned and bits; of mul and mad, .lo does. */
+static bool is_blind_to_sign(const struct decoder *d)
+{
+    static const char *const NAMES[] = { "add", "sub", "neg", "mov", "selp", "shl", "mul", "mad" };
+    bool is_product = is_op(d, "mul") || is_op(d, "mad");
+
+    for (size_t i = 0; i < COUNT(NAMES); i++)
+        if (is_op(d, NAMES[i]))
+            return !is_product || opcode_has(&d->opcode, "lo");
+    return false;
+}
+
 /* "add.s32" is found as "add.u32", "selp.f32" as "selp.b32": what does not care has one row. */
 static const struct op *find_op(struct decoder *d)
 {
     char spelling[96], type[8];
     struct type t = opcode_type(&d->opcode);
     const struct op *op;
+    bool moves = is_op(d, "mov") || is_op(d, "selp");
 
     spell(d, NULL, spelling, sizeof spelling);
     op = ops_find(d->table, spelling);
     for (const char *kind = "ub"; !op && *kind && t.kind != TYPE_NONE; kind++) {
-        if (*kind == 'u' && t.kind == TYPE_FLOAT)
+        bool is_signed = t.kind == TYPE_SIGNED, is_bits = t.kind == TYPE_BITS;
+        bool is_number = is_signed || is_bits || t.kind == TYPE_UNSIGNED;
+
+        /* Bits and unsigned numbers are one; signed numbers and floats only where none cares. */
+        if (!(moves && *kind == 'b') && !(is_number && (!is_signed || is_blind_to_sign(d))))
             continue;
         snprintf(type, sizeof type, "%c%d", *kind, t.bits);
         spell(d, type, spelling, sizeof spelling);
@@ -544,25 +529,51 @@ static const struct {
     const char *name;
     decode_fn *decode;
 } FAMILIES[] = {
-    { "mov", decode_mov },           { "slct", decode_slct },
-    { "cvta", decode_cvta },         { "setp", decode_setp },
-    { "set", decode_set },           { "and", decode_logic },
-    { "or", decode_logic },          { "xor", decode_logic },
-    { "not", decode_logic },         { "lop3", decode_lop3 },
-    { "bfi", decode_bfi },           { "ld", decode_load },
-    { "ldu", decode_load },          { "st", decode_store },
-    { "atom", decode_atomic },       { "red", decode_atomic },
-    { "shfl", decode_shfl },         { "vote", decode_vote },
-    { "match", decode_match },       { "redux", decode_redux },
-    { "elect", decode_elect },       { "activemask", decode_activemask },
-    { "bar", decode_barrier },       { "barrier", decode_barrier },
-    { "membar", decode_nothing },    { "fence", decode_nothing },
-    { "prefetch", decode_nothing },  { "prefetchu", decode_nothing },
-    { "discard", decode_nothing },   { "nanosleep", decode_nothing },
-    { "pmevent", decode_nothing },   { "brkpt", decode_nothing },
-    { "isspacep", decode_isspacep }, { "bra", decode_branch },
-    { "call", decode_call },         { "ret", decode_end },
-    { "exit", decode_end },          { "trap", decode_trap },
+    /* clang-format off: a line a family, so that two new ones do not touch the same line */
+    { "mov", decode_mov },
+    { "slct", decode_slct },
+    { "cvta", decode_cvta },
+    { "setp", decode_setp },
+    { "set", decode_set },
+    { "testp", decode_testp },
+    { "cvt", decode_convert },
+    { "addc", decode_carry },
+    { "subc", decode_carry },
+    { "madc", decode_carry },
+    { "and", decode_logic },
+    { "or", decode_logic },
+    { "xor", decode_logic },
+    { "not", decode_logic },
+    { "lop3", decode_lop3 },
+    { "bfi", decode_bfi },
+    { "ld", decode_load },
+    { "ldu", decode_load },
+    { "st", decode_store },
+    { "atom", decode_atomic },
+    { "red", decode_atomic },
+    { "shfl", decode_shfl },
+    { "vote", decode_vote },
+    { "match", decode_match },
+    { "redux", decode_redux },
+    { "elect", decode_elect },
+    { "activemask", decode_activemask },
+    { "bar", decode_barrier },
+    { "barrier", decode_barrier },
+    { "membar", decode_nothing },
+    { "fence", decode_nothing },
+    { "prefetch", decode_nothing },
+    { "prefetchu", decode_nothing },
+    { "discard", decode_nothing },
+    { "nanosleep", decode_nothing },
+    { "pmevent", decode_nothing },
+    { "brkpt", decode_nothing },
+    { "isspacep", decode_isspacep },
+    { "bra", decode_branch },
+    { "call", decode_call },
+    { "ret", decode_end },
+    { "exit", decode_end },
+    { "trap", decode_trap },
+    /* clang-format on */
 };
 
 static int decode_guard(struct decoder *d)
@@ -596,6 +607,8 @@ static int decode_instruction(struct decoder *d)
     for (size_t i = 0; i < COUNT(FAMILIES); i++)
         if (is_op(d, FAMILIES[i].name))
             return FAMILIES[i].decode(d);
+    if (opcode_has(&d->opcode, "cc"))
+        return decode_carry(d);
     return decode_table(d);
 }
 
@@ -694,6 +707,7 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     d->err = err;
     d->table = module->ops;
     d->predicates_used = WARP;
+    d->carry = NO_ROW;
     d->sink = decode_room(d, ROW64);
     d->register_rows = arena_array(module->arena, registers, sizeof *d->register_rows);
     d->is_constant = arena_array(module->arena, registers, sizeof *d->is_constant);

@@ -32,6 +32,7 @@ struct decoder {
     uint32_t predicate_row;
     int predicates_used; /* of that row's words */
     uint32_t sink;       /* 256 bytes that nobody reads */
+    int64_t carry;       /* CC.CF, a predicate; NO_ROW: not used so far */
 
     /* The instruction at hand. */
     const struct ast_insn *ast_insn;
@@ -69,6 +70,9 @@ void decode_writes(struct decoder *d, uint32_t row);
 /* Room in the frame, aligned to 64. */
 uint32_t decode_room(struct decoder *d, uint32_t bytes);
 
+/* Room for a predicate of its own. */
+uint32_t decode_predicate(struct decoder *d);
+
 /* The rows of a .param variable, made on first use. */
 struct area decode_area(struct decoder *d, struct symbol *s);
 
@@ -103,9 +107,16 @@ static inline bool is_op(const struct decoder *d, const char *name)
 /* decode.c: what ops.def has, by its spelling. */
 int decode_table(struct decoder *d);
 
-/* decode_misc.c: predicates and bits. */
+/* decode_compare.c */
 int decode_setp(struct decoder *d);
 int decode_set(struct decoder *d);
+int decode_testp(struct decoder *d);
+
+/* decode_convert.c, decode_carry.c */
+int decode_convert(struct decoder *d);
+int decode_carry(struct decoder *d);
+
+/* decode_misc.c: predicates, bits, exchange between lanes, barriers. */
 int decode_logic(struct decoder *d);
 int decode_lop3(struct decoder *d);
 int decode_bfi(struct decoder *d);

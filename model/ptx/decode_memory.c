@@ -277,6 +277,7 @@ static int number_kind_of(struct type type)
     case TYPE_UNSIGNED:
     case TYPE_BITS:
         return type.bits == 32 ? NUMBER_U32 : NUMBER_U64;
+    case TYPE_HALVES:
     case TYPE_NONE:
     case TYPE_PRED:
         break;

@@ -26,53 +26,6 @@ static void put_predicate(struct warp *w, uint32_t at, uint32_t bits, uint32_t m
 
 /* ---- Predicates ----------------------------------------------------------------------------- */
 
-static uint32_t compare(const struct warp *w, const struct insn *in)
-{
-    compare_fn *fn;
-
-    memcpy(&fn, &in->extra, sizeof fn);
-    return fn(w->rows + in->a, w->rows + in->b);
-}
-
-static uint32_t join(uint32_t bits, uint32_t c, int how)
-{
-    switch (how & 3) {
-    case SETP_AND:
-        return bits & c;
-    case SETP_OR:
-        return bits | c;
-    case SETP_XOR:
-        return bits ^ c;
-    default:
-        return bits;
-    }
-}
-
-/* setp p|q: p gets the comparison joined with c, q its negation joined with c. */
-int exec_setp(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    uint32_t bits = compare(w, in), c = 0;
-
-    if ((in->option & 3) != SETP_ALONE)
-        c = in->option & SETP_NEGATED ? ~*row32(w, in->c) : *row32(w, in->c);
-    put_predicate(w, in->d, join(bits, c, in->option), mask);
-    put_predicate(w, in->e, join(~bits, c, in->option), mask);
-    return EXEC_OK;
-}
-
-int exec_set(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    uint32_t bits = compare(w, in), if_true = in->option ? 0x3f800000U : UINT32_MAX;
-    word32 *d = row32(w, in->d);
-
-    for (uint32_t m = mask; m; m &= m - 1) {
-        int l = __builtin_ctz(m);
-
-        d[l] = bits >> l & 1 ? if_true : 0;
-    }
-    return EXEC_OK;
-}
-
 int exec_logic(struct warp *w, const struct insn *in, uint32_t mask)
 {
     uint32_t a = *row32(w, in->a), b = in->option < LOGIC_NOT ? *row32(w, in->b) : 0;

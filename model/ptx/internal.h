@@ -117,6 +117,12 @@ enum number_kind { NUMBER_U32, NUMBER_S32, NUMBER_U64, NUMBER_S64, NUMBER_F32, N
 /* insn.option of setp: what joins the comparison and predicate c. */
 enum { SETP_ALONE, SETP_AND, SETP_OR, SETP_XOR, SETP_NEGATED = 1 << 2 };
 
+/* insn.extra of setp and set; of two halves `high` compares the upper ones, otherwise NULL. */
+struct comparing {
+    compare_fn *low, *high;
+    uint32_t if_low, if_high; /* set: what a true comparison adds to the result */
+};
+
 /* insn.option of logic on predicates. */
 enum { LOGIC_AND, LOGIC_OR, LOGIC_XOR, LOGIC_NOT, LOGIC_MOVE };
 
@@ -487,13 +493,14 @@ struct comparison {
     compare_fn *compare;
 };
 
-extern const struct op_table OPS_BASELINE;
+extern const struct op_table OPS_BASELINE, OPS_RARE;
 #if defined(__x86_64__)
 extern const struct op_table OPS_AVX2, OPS_AVX512;
 #endif
 
 /* A build of the lane loops; NULL: the processor at hand cannot run it. */
 const struct op_table *ops_of(enum ptx_lanes lanes);
+/* By spelling, in that build or in rare.def; NULL. */
 const struct op *ops_find(const struct op_table *table, const char *spelling);
 compare_fn *ops_find_comparison(const struct op_table *table, const char *spelling);
 
@@ -505,9 +512,12 @@ exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
 /* sync.c, barrier.c */
 exec_fn exec_shfl, exec_vote, exec_sync, exec_activemask, exec_barrier;
 
+/* exec_compare.c */
+exec_fn exec_setp, exec_set;
+
 /* exec_misc.c */
-exec_fn exec_setp, exec_set, exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep,
-    exec_nop, exec_lop3, exec_bfi, exec_trap;
+exec_fn exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep, exec_nop,
+    exec_lop3, exec_bfi, exec_trap;
 
 /* decode.c, cfg.c */
 int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;

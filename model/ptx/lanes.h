@@ -9,7 +9,7 @@
  * and its fused multiply-add. A loop reads and writes its own lane only, so a destination that is
  * also a source is harmless; `ivdep` says so to the compiler.
  */
-#include "model/ptx/numbers.h"
+#include "model/ptx/half.h"
 
 /* Rows hold 16-bit and narrower values in cells of 32 bits. A cell may be read as another type. */
 typedef uint32_t __attribute__((may_alias)) cell_u32;
@@ -18,6 +18,10 @@ typedef float __attribute__((may_alias)) cell_f32;
 typedef double __attribute__((may_alias)) cell_f64;
 
 /* For each type T: the cell, the C type of a value, and the cell of a result. */
+#ifndef OPS_FILE
+#define OPS_FILE "model/ptx/ops.def"
+#endif
+
 #define CELL_u8        cell_u32
 #define CELL_s8        cell_u32
 #define CELL_u16       cell_u32
@@ -80,8 +84,41 @@ typedef double __attribute__((may_alias)) cell_f64;
 #define LANES_32(w)    (w)->lanes32
 #define LANES_16(w)    (w)->lanes32
 #define LANES_64(w)    (w)->lanes64
-#define CAT(a, b)      CAT_(a, b)
-#define CAT_(a, b)     a##b
+
+/* Values of 16 bits are floats while a lane computes: f16, z16 (f16 with .ftz), b16 (bf16). */
+#define CELL_f16      cell_u32
+#define CELL_z16      cell_u32
+#define CELL_b16      cell_u32
+#define CELL_f16h     cell_u32
+#define CELL_z16h     cell_u32
+#define CELL_b16h     cell_u32
+#define VALUE_f16     float
+#define VALUE_z16     float
+#define VALUE_b16     float
+#define VALUE_f16h    float
+#define VALUE_z16h    float
+#define VALUE_b16h    float
+#define STORE_f16(v)  f16_of_f32(v)
+#define STORE_z16(v)  ftz_f16(f16_of_f32(v))
+#define STORE_b16(v)  bf16_of_f32(v)
+#define BITS_f16      16
+#define BITS_z16      16
+#define BITS_b16      16
+#define OPEN_f16(h)   f32_of_f16(h)
+#define OPEN_z16(h)   f32_of_f16(ftz_f16(h))
+#define OPEN_b16(h)   f32_of_bf16(h)
+#define OPEN_u16(h)   ((uint16_t)(h))
+#define OPEN_s16(h)   ((int16_t)(uint16_t)(h))
+#define TAKE_f16(row) OPEN_f16((row)[l] & 0xffffU)
+#define TAKE_z16(row) OPEN_z16((row)[l] & 0xffffU)
+#define TAKE_b16(row) OPEN_b16((row)[l] & 0xffffU)
+/* The upper half of a register of two. */
+#define TAKE_f16h(row) OPEN_f16((row)[l] >> 16)
+#define TAKE_z16h(row) OPEN_z16((row)[l] >> 16)
+#define TAKE_b16h(row) OPEN_b16((row)[l] >> 16)
+
+#define CAT(a, b)  CAT_(a, b)
+#define CAT_(a, b) a##b
 
 /* The third source. A predicate is read once: its bits are not a row. */
 #define THIRD_u16(T)  const CELL_##T *C = ROW_OF(T, in->c)
@@ -93,6 +130,9 @@ typedef double __attribute__((may_alias)) cell_f64;
 #define THIRD_f32(T)  const CELL_##T *C = ROW_OF(T, in->c)
 #define THIRD_f64(T)  const CELL_##T *C = ROW_OF(T, in->c)
 #define THIRD_z32(T)  const CELL_##T *C = ROW_OF(T, in->c)
+#define THIRD_f16(T)  const CELL_##T *C = ROW_OF(T, in->c)
+#define THIRD_z16(T)  const CELL_##T *C = ROW_OF(T, in->c)
+#define THIRD_b16(T)  const CELL_##T *C = ROW_OF(T, in->c)
 #define THIRD_pred(T) const uint32_t C[1] = { *ROW_OF(T, in->c) }
 
 enum { SPARSE_LANES = 4 };
@@ -114,6 +154,44 @@ enum { SPARSE_LANES = 4 };
     VALUE_##TC c = TAKE(TC, C);                                                                    \
     CELL_##TD v = STORE_##TD(expr);
 
+/* One lane of two halves: the lower, then the upper. */
+#define HALF_OF1(T, at, expr)                                                                      \
+    {                                                                                              \
+        VALUE_##T a = OPEN_##T(A[l] >> at & 0xffffU);                                              \
+        v |= (uint32_t)(uint16_t)STORE_##T(expr) << at;                                            \
+    }
+#define HALF_OF2(T, at, expr)                                                                      \
+    {                                                                                              \
+        VALUE_##T a = OPEN_##T(A[l] >> at & 0xffffU), b = OPEN_##T(B[l] >> at & 0xffffU);          \
+        v |= (uint32_t)(uint16_t)STORE_##T(expr) << at;                                            \
+    }
+#define HALF_OF3(T, at, expr)                                                                      \
+    {                                                                                              \
+        VALUE_##T a = OPEN_##T(A[l] >> at & 0xffffU), b = OPEN_##T(B[l] >> at & 0xffffU);          \
+        VALUE_##T c = OPEN_##T(C[l] >> at & 0xffffU);                                              \
+        v |= (uint32_t)(uint16_t)STORE_##T(expr) << at;                                            \
+    }
+#define HALVES(half, T, expr)                                                                      \
+    uint32_t v = 0;                                                                                \
+    half(T, 0, expr) half(T, 16, expr)
+
+#ifdef OPS_IS_SPARSE
+#define FULL_OF(id)   CAT(id, _sparse)
+#define MASKED_OF(id) CAT(id, _sparse)
+#define DEFINE(id, TD, ROWS, LANE)                                                                 \
+    static int CAT(id, _sparse)(struct warp * w, const struct insn *in, uint32_t mask)             \
+    {                                                                                              \
+        ROWS;                                                                                      \
+        for (uint32_t m = mask; m; m &= m - 1) {                                                   \
+            int l = __builtin_ctz(m);                                                              \
+            LANE;                                                                                  \
+            D[l] = v;                                                                              \
+        }                                                                                          \
+        return EXEC_OK;                                                                            \
+    }
+#else
+#define FULL_OF(id)   CAT(id, _full)
+#define MASKED_OF(id) CAT(id, _masked)
 #define DEFINE(id, TD, ROWS, LANE)                                                                 \
     static int CAT(id, _full)(struct warp * w, const struct insn *in, uint32_t mask)               \
     {                                                                                              \
@@ -144,6 +222,7 @@ enum { SPARSE_LANES = 4 };
         }                                                                                          \
         return EXEC_OK;                                                                            \
     }
+#endif
 
 #define OP1(id, spelling, lat, TD, TA, expr)                                                       \
     DEFINE(id, TD, CELL_##TD *D = ROW_OF(TD, in->d);                                               \
@@ -154,6 +233,16 @@ enum { SPARSE_LANES = 4 };
 #define OP3(id, spelling, lat, TD, TA, TB, TC, expr)                                               \
     DEFINE(id, TD, CELL_##TD *D = ROW_OF(TD, in->d); const CELL_##TA *A = ROW_OF(TA, in->a);       \
            const CELL_##TB *B = ROW_OF(TB, in->b); THIRD_##TC(TC), LANE3(TD, TA, TB, TC, expr))
+#define PAIR1(id, spelling, lat, T, expr)                                                          \
+    DEFINE(id, u32, cell_u32 *D = ROW_OF(u32, in->d);                                              \
+           const cell_u32 *A = ROW_OF(u32, in->a), HALVES(HALF_OF1, T, expr))
+#define PAIR2(id, spelling, lat, T, expr)                                                          \
+    DEFINE(id, u32, cell_u32 *D = ROW_OF(u32, in->d); const cell_u32 *A = ROW_OF(u32, in->a);      \
+           const cell_u32 *B = ROW_OF(u32, in->b), HALVES(HALF_OF2, T, expr))
+#define PAIR3(id, spelling, lat, T, expr)                                                          \
+    DEFINE(id, u32, cell_u32 *D = ROW_OF(u32, in->d); const cell_u32 *A = ROW_OF(u32, in->a);      \
+           const cell_u32 *B = ROW_OF(u32, in->b);                                                 \
+           const cell_u32 *C = ROW_OF(u32, in->c), HALVES(HALF_OF3, T, expr))
 #define CMP(id, spelling, T, expr)                                                                 \
     static uint32_t CAT(cmp_, id)(const void *rows_a, const void *rows_b)                          \
     {                                                                                              \
@@ -162,43 +251,58 @@ enum { SPARSE_LANES = 4 };
                                                                                                    \
         for (int l = 0; l < WARP; l++) {                                                           \
             VALUE_##T a = TAKE(T, A), b = TAKE(T, B);                                              \
+            (void)b; /* of testp */                                                                \
             bits |= (uint32_t)(expr) << l;                                                         \
         }                                                                                          \
         return bits;                                                                               \
     }
-#include "model/ptx/ops.def"
+#include OPS_FILE
 #undef OP1
 #undef OP2
 #undef OP3
+#undef PAIR1
+#undef PAIR2
+#undef PAIR3
 #undef CMP
 
+#define PAIR1(id, spelling, lat, T, expr) OP1(id, spelling, lat, u32, u32, expr)
+#define PAIR2(id, spelling, lat, T, expr) OP2(id, spelling, lat, u32, u32, u32, expr)
+#define PAIR3(id, spelling, lat, T, expr) OP3(id, spelling, lat, u32, u32, u32, u32, expr)
 #define OP1(id, spelling, lat, TD, TA, expr)                                                       \
-    { spelling, CAT(id, _full), CAT(id, _masked), lat, 1, BITS_##TD, BITS_##TA, 0, 0 },
+    { spelling, FULL_OF(id), MASKED_OF(id), lat, 1, BITS_##TD, BITS_##TA, 0, 0 },
 #define OP2(id, spelling, lat, TD, TA, TB, expr)                                                   \
-    { spelling, CAT(id, _full), CAT(id, _masked), lat, 2, BITS_##TD, BITS_##TA, BITS_##TB, 0 },
+    { spelling, FULL_OF(id), MASKED_OF(id), lat, 2, BITS_##TD, BITS_##TA, BITS_##TB, 0 },
 #define OP3(id, spelling, lat, TD, TA, TB, TC, expr)                                               \
-    {                                                                                              \
-        spelling,  CAT(id, _full), CAT(id, _masked), lat,      3,                                  \
-        BITS_##TD, BITS_##TA,      BITS_##TB,        BITS_##TC                                     \
-    },
+    { spelling, FULL_OF(id), MASKED_OF(id), lat, 3, BITS_##TD, BITS_##TA, BITS_##TB, BITS_##TC },
 #define CMP(id, spelling, T, expr)
 static const struct op ops[] = {
-#include "model/ptx/ops.def"
+#include OPS_FILE
 };
 #undef OP1
 #undef OP2
 #undef OP3
+#undef PAIR1
+#undef PAIR2
+#undef PAIR3
 #undef CMP
 
+#define PAIR1(...)
+#define PAIR2(...)
+#define PAIR3(...)
 #define OP1(...)
 #define OP2(...)
 #define OP3(...)
 #define CMP(id, spelling, T, expr) { spelling, CAT(cmp_, id) },
 static const struct comparison comparisons[] = {
-#include "model/ptx/ops.def"
+#include OPS_FILE
 };
 
+#ifdef OPS_IS_SPARSE
+#define load_full  NULL
+#define store_full NULL
+#else
 #include "model/ptx/lanes_memory.h"
+#endif
 
 const struct op_table OPS_TABLE = { ops,       COUNT(ops), comparisons, COUNT(comparisons),
                                     load_full, store_full };

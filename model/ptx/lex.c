@@ -79,7 +79,9 @@ static struct token word(struct lexer *lexer, enum token_kind kind)
 {
     const char *start = lexer->at++;
 
-    while (lexer->at < lexer->end && is_word_part(lexer, lexer->at))
+    /* Inline asm may leave the blank of ".reg .b32" out: a directive ends where the next begins. */
+    while (lexer->at < lexer->end && is_word_part(lexer, lexer->at) &&
+           (kind != TOKEN_DIRECTIVE || *lexer->at != '.'))
         lexer->at++;
     return (struct token){ .kind = kind,
                            .text = { start, (size_t)(lexer->at - start) },

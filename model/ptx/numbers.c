@@ -46,24 +46,16 @@ double mul_rounded64(double a, double b, int mode)
     IN_MODE(double, mode, x *y);
 }
 
-float f64_to_f32(double v, int mode)
+double div_rounded64(double a, double b, int mode)
 {
-    volatile double x = v;
-    IN_MODE(float, mode, (float)x);
+    volatile double x = a, y = b;
+    IN_MODE(double, mode, x / y);
 }
 
-float int_to_f32(__int128 v, int mode)
+double sqrt_rounded64(double a, int mode)
 {
-    volatile int64_t x = (int64_t)v;
-    volatile uint64_t u = (uint64_t)v;
-    IN_MODE(float, mode, v > INT64_MAX ? (float)u : (float)x);
-}
-
-double int_to_f64(__int128 v, int mode)
-{
-    volatile int64_t x = (int64_t)v;
-    volatile uint64_t u = (uint64_t)v;
-    IN_MODE(double, mode, v > INT64_MAX ? (double)u : (double)x);
+    volatile double x = a;
+    IN_MODE(double, mode, sqrt(x));
 }
 
 /* The library's fma is right in every rounding mode; it takes the mode from the environment. */

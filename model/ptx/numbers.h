@@ -9,6 +9,7 @@
 
 #include <fenv.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -206,6 +207,83 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors)
     return v;
 }
 
+/*
+ * The selectors that prmt's other modes stand for, by the two lowest bits of c. Source: PTX ISA,
+ * the table of modes in "prmt".
+ */
+enum permute_mode { PERMUTE_f4e, PERMUTE_b4e, PERMUTE_rc8, PERMUTE_ecl, PERMUTE_ecr, PERMUTE_rc16 };
+
+static inline uint32_t permute_selectors(enum permute_mode mode, uint32_t c)
+{
+    static const uint16_t SELECTORS[][4] = {
+        { 0x3210, 0x4321, 0x5432, 0x6543 }, /* forward 4 extract */
+        { 0x5670, 0x6701, 0x7012, 0x0123 }, /* backward 4 extract */
+        { 0x0000, 0x1111, 0x2222, 0x3333 }, /* replicate 8 */
+        { 0x3210, 0x3211, 0x3222, 0x3333 }, /* edge clamp left */
+        { 0x0000, 0x1110, 0x2210, 0x3210 }, /* edge clamp right */
+        { 0x1010, 0x3232, 0x1010, 0x3232 }, /* replicate 16 */
+    };
+
+    return SELECTORS[mode][c & 3];
+}
+
+/* szext: the b lowest bits of a, extended; the PTX ISA gives 0 for a width of 0. */
+static inline uint32_t extend_bits(uint32_t a, uint32_t b, bool is_signed)
+{
+    uint32_t low = b > 31 ? UINT32_MAX : (1U << b) - 1;
+
+    if (!b || b > 31)
+        return b ? a : 0;
+    return is_signed && a >> (b - 1) & 1 ? a | ~low : a & low;
+}
+
+/* fns: the offset-th set bit of mask from bit `base` on, up or (offset < 0) down; 0: base itself.
+ */
+static inline uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset)
+{
+    int step = offset < 0 ? -1 : 1;
+    int64_t left = offset < 0 ? -(int64_t)offset : offset;
+
+    if (base > 31)
+        return UINT32_MAX;
+    if (!left)
+        return mask >> base & 1 ? base : UINT32_MAX;
+    for (int at = (int)base; at >= 0 && at < 32; at += step)
+        if (mask >> at & 1 && --left == 0)
+            return (uint32_t)at;
+    return UINT32_MAX;
+}
+
+static inline int64_t byte_of(uint32_t v, int i, bool is_signed)
+{
+    uint32_t byte = v >> (8 * i) & 0xff;
+
+    return is_signed ? (int8_t)byte : (int64_t)byte;
+}
+
+/* dp4a: the products of four bytes, summed. */
+static inline uint32_t dot_bytes(uint32_t a, uint32_t b, bool is_a_signed, bool is_b_signed)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum += byte_of(a, i, is_a_signed) * byte_of(b, i, is_b_signed);
+    return (uint32_t)sum;
+}
+
+/* dp2a: two words of a with two bytes of b. */
+static inline uint32_t dot_words(uint32_t a, uint32_t b, bool is_a_signed, bool is_b_signed)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t word = a >> (16 * i) & 0xffff;
+
+        sum += (is_a_signed ? (int16_t)word : (int64_t)word) * byte_of(b, i, is_b_signed);
+    }
+    return (uint32_t)sum;
+}
+
 /* To the nearest integral value, ties to even, in the default rounding mode of the host. */
 static inline double round_even(double v)
 {
@@ -276,9 +354,8 @@ float sqrt_rounded(float a, int mode);
 double add_rounded64(double a, double b, int mode);
 double mul_rounded64(double a, double b, int mode);
 double fma_rounded64(double a, double b, double c, int mode);
-float int_to_f32(__int128 v, int mode);
-double int_to_f64(__int128 v, int mode);
-float f64_to_f32(double v, int mode);
+double div_rounded64(double a, double b, int mode);
+double sqrt_rounded64(double a, int mode);
 
 /*
  * The .approx functions: within 1 ulp of the true value, which is inside the bounds that the PTX

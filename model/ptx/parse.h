@@ -23,7 +23,15 @@ enum space {
 };
 
 /* Fundamental types: what a name says, and how many bits it has. */
-enum type_kind { TYPE_NONE, TYPE_BITS, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_FLOAT, TYPE_PRED };
+enum type_kind {
+    TYPE_NONE,
+    TYPE_BITS,
+    TYPE_UNSIGNED,
+    TYPE_SIGNED,
+    TYPE_FLOAT,
+    TYPE_HALVES, /* two floats of 16 bits */
+    TYPE_PRED
+};
 
 struct type {
     enum type_kind kind;

@@ -228,7 +228,7 @@ static const struct form FORMS[] = {
     { "max.f32", "rrr", { F_M0, F_0 }, F_0 },
     { "max.f32", "rrr", { F_1, F_QNAN }, F_1 },
     { "max.f32", "rrr", { F_QNAN, F_QNAN }, F_NAN },
-    { "max.nan.f32", "rrr", { F_QNAN, F_1 }, F_NAN },
+    { "max.NaN.f32", "rrr", { F_QNAN, F_1 }, F_NAN },
     { "rcp.rn.f32", "rr", { F_3 }, F_THIRD },
     { "rcp.approx.ftz.f32", "rr", { F_2 }, F_HALF },
     { "rcp.rz.f32", "rr", { F_3 }, 0x3eaaaaaa },
