@@ -257,7 +257,7 @@ static void put_state(struct call *call, const struct launch_plan *plan,
 void launch_explain(struct call *call, const struct launch_plan *plan,
                     const struct ptx_fault *fault, struct err *err)
 {
-    static const enum err_name PLAIN[] = { ERR_Interrupted, ERR_UnsupportedError, ERR_ResourceError,
+    static const enum err_name PLAIN[] = { ERR_Interrupted, ERR_LaunchError, ERR_UnsupportedError, ERR_ResourceError,
                                            ERR_DeviceError, ERR_InternalError };
     struct buf out = { 0 };
     char *report = err->detail;

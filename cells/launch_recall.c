@@ -1,3 +1,6 @@
+/*
+ * A list that forgets its oldest: a cell in a loop may launch for hours.
+ */
 #include "cells/launch_recall.h"
 
 #include "cells/internal.h"
@@ -56,6 +59,15 @@ void launch_note(struct session *session, const char *kernel, const char *text)
         h->count--;
     }
     h->list[h->count++] = noted;
+}
+
+void launch_forget_all(struct session *session)
+{
+    struct launch_history *h = session->launches;
+
+    for (size_t i = 0; i < h->count; i++)
+        drop(&h->list[i]);
+    h->count = 0;
 }
 
 size_t launch_noted_count(const struct session *session)

@@ -16,6 +16,8 @@ void launch_history_free(struct launch_history **history);
 enum { LAUNCHES_MAX = 1024 };
 void launch_note(struct session *session, const char *kernel, const char *text);
 
+void launch_forget_all(struct session *session);
+
 /* One launch: kernel "k<float,32>", text "k<float,32><<<4, 256>>>(1000, x)", the n of In[n]. */
 struct launch_noted {
     char *kernel, *text;

@@ -14,7 +14,7 @@
 
 enum {
     TICK_MS = 100,
-    WRITTEN_BLOCKS = 2,      /* of the code as written: every block is much like the next */
+    WRITTEN_THREADS = 1 << 15, /* of the code as written: blocks of so many, two at least */
     WRITTEN_LEAST = 1 << 14, /* instructions of one of its threads, at least and at most */
     WRITTEN_MOST = 1 << 22,
     WRITTEN_ALL = 1 << 28, /* and of all of them together */
@@ -211,11 +211,14 @@ static void put_launches(struct runner *r)
                                     .is_stack = p->is_stack,
                                     .is_cooperative = p->is_cooperative };
     struct launch_config trial = config;
-    int64_t threads = min_i64(p->blocks, WRITTEN_BLOCKS) * p->threads;
+    int64_t sample = max_i64(WRITTEN_THREADS / p->threads, 2), threads;
 
+    if (p->sample_blocks > 0)
+        sample = min_i64(sample, p->sample_blocks);
+    threads = min_i64(p->blocks, sample) * p->threads;
     trial.module = 1;
     trial.is_trial = 1;
-    trial.sample_blocks = WRITTEN_BLOCKS;
+    trial.sample_blocks = sample;
     trial.max_thread_instructions =
         min_i64(max_i64(WRITTEN_ALL / threads, WRITTEN_LEAST), WRITTEN_MOST);
     if (r->has_written)

@@ -299,6 +299,11 @@ static int run_launch(struct job *job, const struct launch *launch, const struct
 
     if (!kernel)
         return err_set(err, ERR_NameError, "%s: the module has no such kernel", launch->symbol);
+    if (kernel->is_dynamic_shared && launch->shape.dynamic_shared_bytes == 0) {
+        err_set(err, ERR_LaunchError,
+                "%s uses extern __shared__ memory, and the launch's third number is 0 bytes", name);
+        return err_next(err, "%s<<<grid, block, bytes>>>(...): 4 bytes for each float", name);
+    }
     l.parameters = launch_parameters(request, launch, NULL, &size, err);
     if (!l.parameters)
         return -1;

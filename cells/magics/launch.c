@@ -165,7 +165,7 @@ const struct magic MAGIC_LAUNCH = {
         "block>>>(n, x) block=[64,128,256]. Ranges and lists give one result with a table and a "
         "curve; each point starts from the same buffers, and the last one's writes stay.\n"
         "Without a GPU the interpreter runs the kernel: it counts, checks every access and says "
-        "which thread, line and index was wrong. Counts of the code as written come from 2 blocks "
+        "which thread, line and index was wrong. Counts of the code as written come from a sample "
         "of a debug build that runs beside it. Without timeout= a launch ends once no block "
         "finished for 20 seconds.",
     .example = "__global__ void saxpy(int n, float a, const float *x, float *y) {\n"

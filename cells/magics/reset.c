@@ -3,6 +3,7 @@
  */
 #include "cells/buffer.h"
 #include "cells/internal.h"
+#include "cells/launch_recall.h"
 #include "cells/magics.h"
 
 #include <stdio.h>
@@ -15,8 +16,10 @@ static int run(struct call *call, struct err *err)
 
     (void)err;
     snprintf(how, sizeof(how), "freed by %%reset in In[%d]", call->session->run_count);
-    if (!what || strcmp(what, "code") == 0)
+    if (!what || strcmp(what, "code") == 0) {
         cuda_reset(session_cuda(call->session));
+        launch_forget_all(call->session);
+    }
     if (!what || strcmp(what, "data") == 0) {
         session_reset_variables(call->session);
         buffers_drop_all(call->session, false, how);

@@ -443,13 +443,14 @@ static void expand_mask(struct warp *w, uint32_t mask)
         w->lanes64[l] = 0 - (uint64_t)(mask >> l & 1);
 }
 
-static int poll(struct warp *w)
+/* in: where the warp is, for the report of a launch that is stopped. */
+static int poll(struct warp *w, const struct insn *in)
 {
     const struct ptx_launch *launch = w->cta->run->launch;
 
     w->cta->poll = POLL_INTERVAL;
     if (launch->stop && atomic_load_explicit(launch->stop, memory_order_relaxed)) {
-        w->fault = (struct fault_site){ .name = ERR_Interrupted };
+        w->fault = (struct fault_site){ .name = ERR_Interrupted, .insn = in };
         return RUN_FAULT;
     }
     if (w->instructions > w->cta->run->thread_budget) {
@@ -472,7 +473,7 @@ static int enter_block(struct warp *w, struct group *g)
     w->cta->poll -= b->insn_count;
     if (w->trace)
         trace_block(w->trace, b, g->mask);
-    return w->cta->poll < 0 ? poll(w) : RUN_OK;
+    return w->cta->poll < 0 ? poll(w, b->control ? b->control : b->first) : RUN_OK;
 }
 
 /* Runs a group until it parts, waits, ends or gives way. */
