@@ -187,16 +187,14 @@ static bool has_gaps(struct bytes text, int64_t numbers)
     return deepest > 1 && n + 1 < numbers;
 }
 
-int symbol_find(struct session *session, const char *name, struct buffer **out, struct err *err)
+static int make_symbol(struct session *session, const char *name, struct buffer **out,
+                       struct err *err)
 {
     struct filling f = { .session = session, .err = err };
     struct element_type type;
     struct declarator as;
     int64_t shape[BUFFER_RANK_MAX] = { 1, 1, 1 };
 
-    *out = buffer_find_symbol(session, name);
-    if (*out || !session->cell || !is_device_variable(session, name))
-        return 0;
     f.arena = session->cell->arena;
     if (read_declaration(session, f.arena, name, &type, &as, err) < 0)
         return -1;
@@ -221,4 +219,17 @@ int symbol_find(struct session *session, const char *name, struct buffer **out, 
         return 0;
     *out = NULL;
     return -1;
+}
+
+int symbol_find(struct session *session, const char *name, struct buffer **out, struct err *err)
+{
+    struct err own = { 0 };
+    int rc;
+
+    *out = buffer_find_symbol(session, name);
+    if (*out || !session->cell || !is_device_variable(session, name))
+        return 0;
+    rc = make_symbol(session, name, out, err ? err : &own);
+    err_done(&own);
+    return rc;
 }

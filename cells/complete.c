@@ -2,6 +2,7 @@
  * Tab, Shift-Enter and user_expressions: what may follow at the cursor, whether
  * the cell is finished, and the value of an expression on the side.
  */
+#include "cells/buffer_value.h"
 #include "cells/context.h"
 #include "cells/expr.h"
 #include "cells/glossary.h"
@@ -222,6 +223,43 @@ static void add_topics(struct collector *c)
         add(c, GLOSSARY[i].name, "text", "a word of the field");
 }
 
+static void add_buffers(struct collector *c, const struct session *session)
+{
+    for (size_t i = 0; i < buffer_count(session); i++) {
+        char type[120];
+
+        buffer_type_text(buffer_at(session, i), type, sizeof(type));
+        add(c, buffer_at(session, i)->name, "instance", type);
+    }
+}
+
+/* What %buffer takes besides expressions: types, structs, first values. */
+static void add_declaration_words(struct collector *c, const struct session *session)
+{
+    static const char *const VALUES[][2] = {
+        { "zeros", "every element 0" },
+        { "ones", "every element 1" },
+        { "iota", "0, 1, 2, ..." },
+        { "random", "random(seed): 0 <= x < 1, of integers every value" },
+        { "uniform", "uniform(seed, lo, hi)" },
+        { "normal", "normal(seed)" },
+    };
+    const struct cuda *cuda = session->cuda;
+    const char *types[32];
+    size_t n = element_type_names(types, COUNT(types));
+
+    for (size_t i = 0; i < n; i++)
+        add(c, types[i], "class", NULL);
+    for (size_t i = 0; i < COUNT(VALUES); i++)
+        add(c, VALUES[i][0], "keyword", VALUES[i][1]);
+    for (size_t i = 0; i < cuda_name_count(cuda); i++) {
+        struct cuda_name name = cuda_name_at(cuda, i);
+
+        if (name.kind == CUDA_TYPE || name.kind == CUDA_VARIABLE || name.kind == CUDA_CONSTANT)
+            add(c, name.name, name.kind == CUDA_TYPE ? "class" : "instance", name.head);
+    }
+}
+
 static void add_lessons(struct collector *c)
 {
     for (size_t i = 0; i < LESSON_COUNT; i++)
@@ -278,6 +316,15 @@ static bool add_fields(struct collector *c, struct session *session, struct byte
         return true;
     if (v.type == VALUE_LIST && v.list.count)
         v = v.list.items[0];
+    if (v.type == VALUE_BUFFER) {
+        const struct element_type *type = buffer_value_type(&v);
+
+        for (size_t i = 0; type->layout && i < type->layout->count; i++)
+            add(c, type->layout->members[i].name, "property", type->layout->members[i].type.name);
+        for (int i = 0; !type->layout && type->lanes > 1 && i < type->lanes; i++)
+            add(c, (const char *[]){ "x", "y", "z", "w" }[i], "property", scalar_name(type->kind));
+        return true;
+    }
     object = v.type == VALUE_RESULT ? v.result->fields : v.type == VALUE_JSON ? v.json : NULL;
     json_object_foreach(object, key, field) add(c, key, "property", NULL);
     return true;
@@ -313,6 +360,9 @@ static void collect(struct collector *c, struct session *session, struct bytes c
         return;
     }
     add_variables(c, session);
+    add_buffers(c, session);
+    if (context->magic && strcmp(context->magic->name, "buffer") == 0)
+        add_declaration_words(c, session);
     if (context->kind == CONTEXT_EXPR) {
         add_functions(c);
         return;

@@ -4,6 +4,7 @@
  */
 #include "cells/help.h"
 
+#include "cells/buffer_value.h"
 #include "cells/expr.h"
 #include "cells/glossary.h"
 
@@ -199,6 +200,21 @@ static void variable_text(const struct variable *v, bool is_short, struct buf *o
     arena_free(&arena);
 }
 
+static void buffer_text(const struct buffer *b, bool is_short, struct buf *out)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct value v = buffer_value_of((struct buffer *)b);
+    char type[120], *text = arena ? value_text(arena, &v) : NULL;
+
+    buffer_type_text(b, type, sizeof(type));
+    buf_printf(out, "%s: %s, %s %s, %zu bytes at 0x%llx\n", b->name, type,
+               b->is_symbol ? "a device variable" : "a buffer", b->origin, b->size,
+               (unsigned long long)b->address);
+    if (text)
+        put_wrapped(out, text_show(arena, bytes_of(text), is_short ? 300 : 4000), 2);
+    arena_free(&arena);
+}
+
 static const char *kind_name(enum cuda_name_kind kind)
 {
     static const char *const NAMES[] = { "kernel",   "function", "type",
@@ -282,6 +298,10 @@ bool help_text(struct session *session, const char *name, bool is_short, struct 
         variable_text(v, is_short, out);
         return true;
     }
+    if (buffer_find(session, name)) {
+        buffer_text(buffer_find(session, name), is_short, out);
+        return true;
+    }
     return cuda_text(session, name, out) || function_text(name, out) || term_text(name, out) ||
            device_text(session, name, out);
 }
@@ -294,6 +314,8 @@ static int nothing_known(struct session *session, const char *name, struct err *
         nearest_try(&near, MAGICS[i]->name);
     for (size_t i = 0; i < session->variable_count; i++)
         nearest_try(&near, session->variables[i].name);
+    for (size_t i = 0; i < buffer_count(session); i++)
+        nearest_try(&near, buffer_at(session, i)->name);
     for (size_t i = 0; i < GLOSSARY_COUNT; i++)
         nearest_try(&near, GLOSSARY[i].name);
     if (near.best)

@@ -25,6 +25,7 @@
     X(SHOW) \
     X(PLOT) \
     X(SAVE) \
+    X(COMPARE) \
     X(LET) \
     X(PRINT) \
     X(CHECK) \
