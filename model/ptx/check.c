@@ -132,16 +132,33 @@ int check_fault(struct warp *w, struct err *err)
 
 /* ---- Who waits where ------------------------------------------------------------------------ */
 
+/* Where a group waits; of one that goes round a loop, what it looks at there. NULL: it does not. */
+static const struct insn *waits_at(const struct group *g)
+{
+    if (g->state == GROUP_BARRIER)
+        return g->at - 1;
+    if (g->state == GROUP_PARKED)
+        return g->at;
+    if (g->state != GROUP_READY)
+        return NULL;
+    for (const struct insn *in = g->block->first; in < g->block->end; in++)
+        if (in->flags & INSN_VOLATILE)
+            return in;
+    return g->at && g->at != g->block->end ? g->at
+           : g->block->control             ? g->block->control
+                                           : g->block->first;
+}
+
 static void put_waiter(struct buf *b, const struct warp *w, const struct group *g)
 {
-    const struct insn *in = g->state == GROUP_BARRIER ? g->at - 1 : g->at;
+    const struct insn *in = waits_at(g);
     const struct source_loc *loc = report_loc(w->cta, in);
     const char *file = report_file(w->cta, in);
 
     buf_printf(b, "  waits   warp %d, lanes ", w->index);
     report_lanes(b, g->mask);
     if (in)
-        buf_printf(b, " at %s", in->spelling);
+        buf_printf(b, g->state == GROUP_READY ? " round a loop with %s" : " at %s", in->spelling);
     if (file)
         buf_printf(b, " (%s line %d)", file, loc->line);
     buf_putc(b, '\n');
@@ -156,7 +173,7 @@ static void report_waiters(const struct cta *cta, struct err *err)
         for (int k = 0; k < MAX_GROUPS; k++) {
             const struct group *g = &cta->warps[i].groups[k];
 
-            if (g->state != GROUP_BARRIER && g->state != GROUP_PARKED)
+            if (!waits_at(g))
                 continue;
             if (rows++ < MAX_WAITERS)
                 put_waiter(&report, &cta->warps[i], g);
@@ -168,7 +185,7 @@ static void report_waiters(const struct cta *cta, struct err *err)
 
 static void fault_at(struct cta *cta, enum err_name name, struct warp *w, const struct group *g)
 {
-    const struct insn *in = g->state == GROUP_BARRIER ? g->at - 1 : g->at;
+    const struct insn *in = waits_at(g);
 
     w->fault = (struct fault_site){ .name = name, .lanes = g->mask, .insn = in };
     fill_fault(w);
@@ -208,17 +225,30 @@ int check_barrier(struct cta *cta, int barrier, struct err *err)
 
 int check_deadlock(struct cta *cta, struct err *err)
 {
+    bool has_loop = false;
+
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        for (int k = 0; k < MAX_GROUPS; k++)
+            has_loop |= cta->warps[i].groups[k].state == GROUP_READY;
     for (int i = 0; i < cta->run->warps_per_block; i++)
         for (int k = 0; k < MAX_GROUPS; k++) {
             struct warp *w = &cta->warps[i];
             const struct group *g = &w->groups[k];
-            const struct insn *in = g->state == GROUP_BARRIER ? g->at - 1 : g->at;
+            const struct insn *in = waits_at(g);
 
-            if (g->state != GROUP_BARRIER && g->state != GROUP_PARKED)
+            if (!in || (has_loop && g->state != GROUP_READY))
                 continue;
-            err_set(err, ERR_Deadlock, "%s: threads wait at %s for others that do not come",
-                    report_kernel(cta->run), in->spelling);
-            err_next(err, "let every thread that is waited for reach the same place");
+            if (has_loop) {
+                err_set(err, ERR_Deadlock,
+                        "%s: threads go round a loop with %s, and nothing will ever change it",
+                        report_kernel(cta->run), in->spelling);
+                err_next(err, "look at who is to write what the loop waits for, and whether that "
+                              "thread can get there");
+            } else {
+                err_set(err, ERR_Deadlock, "%s: threads wait at %s for others that do not come",
+                        report_kernel(cta->run), in->spelling);
+                err_next(err, "let every thread that is waited for reach the same place");
+            }
             report_set_place(cta, in, err);
             fault_at(cta, ERR_Deadlock, w, g);
             report_waiters(cta, err);

@@ -326,6 +326,7 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
         memcpy(&old, p, (size_t)bytes);
         v = atomic_combine(in, a.space, old, b, c);
         memcpy(p, &v, (size_t)bytes);
+        w->cta->changes += v != old;
         put_register(w, in, in->d, l, old);
     }
     return EXEC_OK;

@@ -365,6 +365,7 @@ struct join {
     int block; /* index in the frame's function, or BLOCK_EXIT */
     struct frame *frame;
     uint32_t expected, arrived;
+    int64_t spins, turns; /* of those who arrived: the least, the most */
     struct join *outer;
     bool is_used;
 };
@@ -428,7 +429,8 @@ struct warp {
     uint8_t *local_defined;     /* a bit a byte of local, or NULL */
     uint8_t *local;             /* WARP stacks of run->stack_bytes */
     int64_t instructions;       /* so far, for the budget */
-    uint32_t cluster_arrived;   /* lanes at barrier.cluster in a phase that is not over */
+    struct frame *entry_frame;  /* of the kernel */
+    uint32_t cluster_arrived; /* lanes at barrier.cluster in a phase that is not over */
     struct fault_site fault;
     struct trace *trace; /* NULL: not timed */
 };
@@ -463,6 +465,10 @@ struct cta {
     int used_barriers;                         /* the highest that a warp came to, and one */
     struct printed printed;
     int live_threads;
+    int64_t changes; /* that atomics made to memory */
+    int64_t looks;   /* at memory that a loop may wait for, in this round */
+    bool has_moved;  /* in this step some thread did more than go round a loop */
+    bool is_waiting; /* the last step ended so */
     struct footprint *footprint; /* when blocks run side by side; else NULL */
     int64_t poll;                /* instructions until the stop flag is looked at */
     struct err *err;
@@ -580,8 +586,17 @@ struct timing_input {
 int timing_estimate(const struct timing_input *input, struct arena *arena, struct ptx_timing *out,
                     struct err *err) MUST_CHECK;
 
-/* simt.c: runs a block to its end. */
+/*
+ * simt.c: a block from its start to its end. A step ends with the block, or when all of its threads
+ * that could move go round loops that wait for memory to change: then others may change it.
+ */
+enum simt_step { SIMT_FAULT = -1, SIMT_DONE, SIMT_WAITS };
+int simt_start(struct cta *cta, struct err *err) MUST_CHECK;
+int simt_step(struct cta *cta, struct err *err) MUST_CHECK;
+/* All of that, when there are no others; a block that waits for ever is a Deadlock. */
 int simt_run_block(struct cta *cta, struct err *err) MUST_CHECK;
+/* state.c: equal numbers (almost surely) mean equal states, memory apart. */
+uint64_t simt_state(const struct cta *cta);
 
 /* frame.c: rows of a call. NULL: out of memory. */
 bool frame_is_changing(enum special special); /* with the block or the call */

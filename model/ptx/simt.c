@@ -17,6 +17,7 @@ enum {
     SPIN_BUDGET = 1 << 16, /* backward branches before others get a turn */
     WAIT_COST = 1 << 10,   /* a block that reads a flag or tries a lock costs so many */
     MAX_DEPTH = 4096,      /* of calls */
+    LONG_WAIT = 256,       /* rounds of a block with looks at memory before others get a turn */
     POLL_INTERVAL = 10000, /* warp instructions between looks at the stop flag: far below 1 ms */
 };
 
@@ -95,6 +96,11 @@ static void release(struct warp *w, struct join *j)
     struct group *g = new_group(w);
 
     start_group(g, j->arrived, join_block(j), j->frame, j->outer);
+    /* A loop that parts and joins in each round is still one loop. */
+    g->spins = j->spins;
+    g->turns = j->turns;
+    j->spins = SPIN_BUDGET;
+    j->turns = 0;
     j->expected &= ~j->arrived;
     j->arrived = 0;
     if (!j->expected)
@@ -116,6 +122,8 @@ static void arrive(struct warp *w, struct group *g)
     struct join *j = g->join;
 
     j->arrived |= g->mask;
+    j->spins = min_i64(j->spins, g->spins);
+    j->turns = max_i64(j->turns, g->turns);
     free_group(w, g);
     if (j->arrived == j->expected)
         release(w, j);
@@ -320,6 +328,7 @@ static void split(struct warp *w, struct group *g, uint32_t taken)
             *j = (struct join){ .block = b->rejoin,
                                 .frame = g->frame,
                                 .expected = g->mask,
+                                .spins = SPIN_BUDGET,
                                 .outer = g->join,
                                 .is_used = true };
             g->join = j;
@@ -465,8 +474,10 @@ static int enter_block(struct warp *w, struct group *g)
     const struct block *b = g->block;
 
     g->at = b->first;
-    if (b->is_waiting)
+    if (b->is_waiting) {
         g->spins -= WAIT_COST;
+        w->cta->looks++;
+    }
     w->cta->counts.block_runs[b->id]++;
     w->cta->counts.block_lanes[b->id] += __builtin_popcount(g->mask);
     w->instructions += b->insn_count;
@@ -557,24 +568,28 @@ static bool is_other_ready(const struct warp *w, const struct group *g)
     return false;
 }
 
-/* True when the whole warp should give way to others of the block. */
+/* True when the group's turn is over. */
 static bool give_way(struct warp *w, struct group *g)
 {
-    bool is_its = w->cta->run->launch->groups == PTX_GROUPS_ITS;
-
     if (g->state != GROUP_READY || g->spins >= 0)
         return false;
     g->spins = SPIN_BUDGET;
-    if (is_its)
+    if (w->cta->run->launch->groups == PTX_GROUPS_ITS)
         g->turns++;
-    if (is_its && (is_other_ready(w, g) || detach_arrived(w)))
-        return false;
     return true;
 }
 
-/* Runs a warp until every group waits or has ended, or it gives way. */
+/* Others of the warp that go on while this group waits: each gets its turns. */
+static bool has_others(struct warp *w, const struct group *g)
+{
+    return w->cta->run->launch->groups == PTX_GROUPS_ITS &&
+           (is_other_ready(w, g) || detach_arrived(w));
+}
+
+/* Runs a warp until every group waits or has ended, or all have had turns that led nowhere. */
 static int run_warp(struct warp *w, bool *has_moved, struct err *err)
 {
+    int tired = 0;
     struct group *g;
 
     while ((g = pick_group(w)) != NULL) {
@@ -583,7 +598,7 @@ static int run_warp(struct warp *w, bool *has_moved, struct err *err)
             return check_fault(w, err);
         if (w->cta->has_full_barrier && barrier_complete(w->cta, has_moved, err) < 0)
             return RUN_FAULT;
-        if (give_way(w, g))
+        if (give_way(w, g) && (!has_others(w, g) || tired++ > __builtin_popcount(w->used_groups)))
             return RUN_TURN;
     }
     return RUN_OK;
@@ -620,14 +635,14 @@ static int start_warp(struct cta *cta, struct warp *w)
     frame->lanes = w->live;
     shadow_frame(w, frame, w->live);
     start_group(new_group(w), w->live, &cta->run->entry->blocks[0], frame, NULL);
-    w->frame = frame;
+    w->frame = w->entry_frame = frame;
     return 0;
 }
 
-static int start_block(struct cta *cta, struct err *err)
+int simt_start(struct cta *cta, struct err *err)
 {
     memset(cta->barriers, 0, sizeof cta->barriers);
-    cta->has_full_barrier = false;
+    cta->has_full_barrier = cta->is_waiting = false;
     cta->used_barriers = 0;
     memset(cta->shared, 0, cta->run->shared_bytes);
     shadow_block(cta);
@@ -640,34 +655,103 @@ static int start_block(struct cta *cta, struct err *err)
 }
 
 /* Frames go back for the next block; after a fault the launch ends and its arena with it. */
-static void end_block(struct cta *cta, struct frame **entry_frames)
+static void end_block(struct cta *cta)
 {
     for (int i = 0; i < cta->run->warps_per_block; i++)
-        frame_close(&cta->warps[i], entry_frames[i]);
+        frame_close(&cta->warps[i], cta->warps[i].entry_frame);
+}
+
+/* Stores so far, those to stacks apart, which only their own thread can see. */
+static int64_t count_stores(const struct cta *cta)
+{
+    const struct ptx_module *m = cta->run->module;
+    int64_t n = 0;
+
+    for (int i = 0; i < m->counter_count; i++)
+        if ((m->counted[i]->flags & (INSN_WRITES | INSN_ATOMIC)) == INSN_WRITES &&
+            cta->counts.accesses[i].space_seen != 1U << SPACE_LOCAL)
+            n += cta->counts.accesses[i].requests;
+    return n;
+}
+
+/* A turn of every warp. RUN_TURN: those that moved only went round loops. */
+static int run_round(struct cta *cta, struct err *err)
+{
+    bool has_moved = false, is_at_work = false;
+
+    for (int i = 0; i < cta->run->warps_per_block; i++) {
+        bool is_moving = false;
+        int rc = run_warp(&cta->warps[i], &is_moving, err);
+
+        if (rc < 0)
+            return RUN_FAULT;
+        has_moved |= is_moving;
+        is_at_work |= is_moving && rc == RUN_OK;
+    }
+    if (barrier_complete(cta, &is_at_work, err) < 0)
+        return RUN_FAULT;
+    if (is_at_work || !cta->live_threads)
+        return RUN_OK;
+    if (has_moved)
+        return RUN_TURN;
+    if (cta->run->launch->groups == PTX_GROUPS_ITS && detach_all(cta))
+        return RUN_OK;
+    return check_deadlock(cta, err);
+}
+
+/*
+ * A block that only goes round loops waits when those look at memory, and also when it came back to
+ * where it was: then it needs somebody else to change something. A long computation does neither. A
+ * loop with a barrier in it is told by its length alone.
+ */
+int simt_step(struct cta *cta, struct err *err)
+{
+    int64_t stores = cta->is_waiting ? count_stores(cta) : -1, rounds = 0;
+    uint64_t state = 0;
+
+    cta->has_moved = cta->is_waiting = false;
+    while (cta->live_threads > 0) {
+        int64_t changes = cta->changes, last = stores;
+        uint64_t before = state;
+        int rc;
+
+        cta->looks = 0;
+        rc = run_round(cta, err);
+        if (rc < 0)
+            return SIMT_FAULT;
+        rounds += cta->looks > 0;
+        stores = rc == RUN_TURN ? count_stores(cta) : -1;
+        state = 0;
+        if (stores < 0 || stores != last || cta->changes != changes) {
+            cta->has_moved = true;
+            cta->is_waiting = rounds >= LONG_WAIT;
+        } else if (cta->looks) {
+            cta->is_waiting = true;
+        } else {
+            state = simt_state(cta);
+            cta->is_waiting = state == before;
+        }
+        if (cta->is_waiting)
+            return SIMT_WAITS;
+    }
+    end_block(cta);
+    return SIMT_DONE;
 }
 
 int simt_run_block(struct cta *cta, struct err *err)
 {
-    struct frame *entry_frames[MAX_WARPS];
+    uint64_t state = 0;
 
-    if (start_block(cta, err) < 0)
+    if (simt_start(cta, err) < 0)
         return -1;
-    for (int i = 0; i < cta->run->warps_per_block; i++)
-        entry_frames[i] = cta->warps[i].frame;
-    while (cta->live_threads > 0) {
-        bool has_moved = false;
+    for (;;) {
+        uint64_t before = state;
+        int step = simt_step(cta, err);
 
-        for (int i = 0; i < cta->run->warps_per_block; i++)
-            if (run_warp(&cta->warps[i], &has_moved, err) < 0)
-                return -1;
-        if (barrier_complete(cta, &has_moved, err) < 0)
-            return -1;
-        if (has_moved || !cta->live_threads)
-            continue;
-        if (cta->run->launch->groups == PTX_GROUPS_ITS && detach_all(cta))
-            continue;
-        return check_deadlock(cta, err);
+        if (step != SIMT_WAITS)
+            return step;
+        state = simt_state(cta);
+        if (!cta->has_moved && state == before)
+            return check_deadlock(cta, err);
     }
-    end_block(cta, entry_frames);
-    return 0;
 }

@@ -153,7 +153,7 @@ static void before_volta_a_naive_lock_hangs(void **state)
     rig.launch.groups = PTX_GROUPS_STACK;
     rig.launch.max_thread_instructions = 1000000;
     assert_int_equal(rig_try(&rig, "naive_lock", 1, 32, parameters), -1);
-    assert_int_equal(rig.err.name, ERR_Timeout);
+    assert_int_equal(rig.err.name, ERR_Deadlock);
     rig_done(&rig);
 }
 
