@@ -65,13 +65,11 @@ static const struct {
       "%run runs the lesson kernels" },
     { "cuda", ERR_UnsupportedError, "whole programs with main() are not in this version",
       "put just the kernels in a cell; %run shows how lesson kernels behave" },
-    { "kernel", ERR_UnsupportedError, "options for one cell are not in this version",
-      "put the kernels in a cell without the line" },
 };
 
 static const char *const LATER[] = {
     "layout",     "lanes", "access",   "schedule", "little", "log",   "roofline",
-    "specialize", "ptx",   "interact", "sass",     "seed",   "param", "replay",
+    "specialize", "interact",   "seed",   "param", "replay",
 };
 
 static int refuse_magic(const struct lexer *lexer, const char *name, bool is_cell, size_t end,

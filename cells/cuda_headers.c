@@ -75,6 +75,8 @@ static const struct {
     { "future", HEADER_HOST, NULL },
     { "stdexcept", HEADER_HOST, NULL },
     { "exception", HEADER_HOST, NULL },
+    { "stdarg.h", HEADER_HOST, NULL },
+    { "atomic", HEADER_HOST, NULL },
     { "cstdio", HEADER_HOST, NULL },
     { "cstdlib", HEADER_HOST, NULL },
     { "cstring", HEADER_HOST, NULL },

@@ -176,9 +176,35 @@ static void blank(struct bytes text)
 
 static int mark_inner(const struct markings *markings, struct cuda_item *item, struct err *err);
 
+/*
+ * A struct of the device may allocate itself on the host: methods without __device__ that call the
+ * host's functions go, and the rest stays.
+ */
+static int blank_host_methods(struct cuda_item *item, struct err *err)
+{
+    struct cuda_items members = { 0 };
+    int rc = cuda_split_members(item, &members, err);
+
+    for (size_t i = 0; rc == 0 && i < members.count; i++) {
+        const struct cuda_item *member = &members.list[i];
+        bool is_method = is_function(member) && member->is_unannotated;
+
+        /* A constructor reads as a macro's call. */
+        is_method |= member->kind == ITEM_OTHER && !cuda_uses(member->text, "__device__");
+        if (is_method && uses_one_of(member->text, HOST_WORDS, COUNT(HOST_WORDS)))
+            blank(member->text);
+    }
+    free(members.list);
+    return rc;
+}
+
 static int mark(const struct markings *markings, struct cuda_item *item, struct err *err)
 {
     struct marks marks;
+
+    if (item->kind == ITEM_TYPE && uses_one_of(item->text, HOST_WORDS, COUNT(HOST_WORDS)) &&
+        cuda_uses(item->text, "__device__") && blank_host_methods(item, err) < 0)
+        return -1;
 
     if (item->inner_count > 0)
         return mark_inner(markings, item, err);
@@ -420,6 +446,9 @@ void cuda_hint_at_host(const struct cuda_items *items, struct err *err)
 
         for (size_t k = 0; k < item->name_count; k++)
             if (item->kind == ITEM_HOST && bytes_equal(name, item->names[k].name)) {
+                if (cuda_uses(item->text, "texture") || cuda_uses(item->text, "surface"))
+                    err_next(err, "CUDA 12 removed texture references: read a buffer, or take a "
+                                  "cudaTextureObject_t");
                 err_next(err, "In[%d] line %d defines %s for the host: write __device__ before it",
                          item->cell, item->line, item->names[k].name);
                 return;

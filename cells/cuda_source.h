@@ -72,6 +72,13 @@ struct cuda_items {
 int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
                struct cuda_items *out, struct err *err) MUST_CHECK;
 
+/*
+ * The members of a struct's or class's text, cut like a cell (texts are parts of it). Nothing when
+ * it has no body. Fails with ResourceError.
+ */
+int cuda_split_members(const struct cuda_item *item, struct cuda_items *out,
+                       struct err *err) MUST_CHECK;
+
 /* True when the text uses the identifier (comments and strings do not count). */
 bool cuda_uses(struct bytes text, const char *name);
 

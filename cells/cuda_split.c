@@ -527,3 +527,26 @@ int cuda_split(struct arena *arena, struct bytes source, int first_line, int cel
     blank_line_directives(copy, size);
     return split(&place, (struct bytes){ copy, size }, &p, out, err);
 }
+
+int cuda_split_members(const struct cuda_item *item, struct cuda_items *out, struct err *err)
+{
+    struct place place = { .arena = item->arena,
+                           .open = "",
+                           .close = "",
+                           .scope = "",
+                           .cell = item->cell,
+                           .depth = MAX_NESTED };
+    struct position p = { item->text.data, item->text.data, item->line };
+    struct scanner s = { item->text.data, item->text.data + item->text.size, true }, inside;
+    struct scan_token t;
+    const char *close;
+
+    do
+        t = scan_next(&s);
+    while (t.kind != SCAN_END && !scan_is_sign(t, '{'));
+    inside = s;
+    close = find_close(&s);
+    if (!close)
+        return 0;
+    return split(&place, (struct bytes){ inside.at, (size_t)(close - inside.at) }, &p, out, err);
+}

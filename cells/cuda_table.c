@@ -12,6 +12,7 @@
 #include "model/occupancy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { TABLE_BLOCK = 256, MAX_ROWS = 512 };
 
@@ -31,6 +32,7 @@ struct table {
     bool uses_arch; /* the source asks for __CUDA_ARCH__ */
     const struct device *device;
     int cell;
+    const struct cuda_options *options; /* of %%kernel, or NULL */
 };
 
 static bool has_row(const struct table *t, const char *name)
@@ -117,8 +119,9 @@ static int set_fields(struct result *r, const struct table *t, const struct sess
     if (json_object_set_new(r->fields, "kernels", json_whole(kernels, failed)) < 0 ||
         json_object_set_new(r->fields, "device", session_device_json(device)) < 0 ||
         json_object_set_new(r->fields, "input",
-                            json_pack("{s:i, s:s, s:i}", "block", TABLE_BLOCK, "build", "opt",
-                                      "cell", t->cell)) < 0)
+                            json_pack("{s:i, s:s, s:i}", "block", TABLE_BLOCK, "build",
+                                      t->options && t->options->is_debug ? "debug" : "opt", "cell",
+                                      t->cell)) < 0)
         return err_set(err, ERR_ResourceError, "out of memory for the table of kernels");
     return 0;
 }
@@ -199,17 +202,28 @@ static void set_closing(struct result *r, const struct table *t)
                         worst->name);
 }
 
+/* " __CUDA_ARCH__=890" where the code asks, or the cell chose. */
+static const char *arch_text(struct result *r, const struct table *t)
+{
+    int arch = t->device->cc_major * 100 + t->device->cc_minor * 10;
+
+    if (t->options && t->options->arch[0])
+        arch = atoi(t->options->arch + 3) * 10;
+    else if (!t->uses_arch)
+        return "";
+    return result_text(r, " __CUDA_ARCH__=%d", arch);
+}
+
 static void fill_view(struct result *r, const struct table *t, const struct session_device *device)
 {
+    bool is_debug = t->options && t->options->is_debug;
+    const char *arch = arch_text(r, t);
+
     set_answer(r, t);
     r->view.origin =
-        result_text(r, "%s (%s, cc %d.%d)   In[%d]   build=opt%s   theoretical, %d threads a block",
+        result_text(r, "%s (%s, cc %d.%d)   In[%d]   build=%s%s   theoretical, %d threads a block",
                     t->device->name, device->is_gpu ? "gpu" : "model", t->device->cc_major,
-                    t->device->cc_minor, t->cell,
-                    t->uses_arch ? result_text(r, " __CUDA_ARCH__=%d%d0", t->device->cc_major,
-                                               t->device->cc_minor)
-                                 : "",
-                    TABLE_BLOCK);
+                    t->device->cc_minor, t->cell, is_debug ? "debug" : "opt", arch, TABLE_BLOCK);
     add_rows(r, t);
     set_closing(r, t);
 }
@@ -246,6 +260,7 @@ int cuda_show_kernels(struct session *session, const struct cuda_items *fresh,
     t->device = &device->device;
     t->cell = session_run_count(session);
     t->has_code = image->cubin.size > 0;
+    t->options = fresh->count > 0 ? fresh->list[0].options : NULL;
     if (collect(t, fresh, image, err) < 0)
         goto out;
     if (t->count == 0) {

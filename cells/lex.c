@@ -521,6 +521,15 @@ bool lexer_skip(struct lexer *lexer)
     return lexer->at < lexer->source.text.size && !only_end_follows(lexer, lexer->at);
 }
 
+/* Does a > follow the < on its line, before anything that no template argument has? */
+static bool has_close(const struct lexer *lexer, size_t at)
+{
+    for (at++; at < lexer->source.text.size && !strchr("=;\n\"", char_at(lexer, at)); at++)
+        if (char_at(lexer, at) == '>')
+            return true;
+    return false;
+}
+
 int lexer_word(struct lexer *lexer, struct token *out, struct err *err)
 {
     size_t at;
@@ -536,10 +545,16 @@ int lexer_word(struct lexer *lexer, struct token *out, struct err *err)
         if (read_string(lexer, out, err) < 0)
             return -1;
     } else {
-        while (at < lexer->source.text.size && !is_blank(char_at(lexer, at)) &&
-               !strchr(",[](){}\"'\\", char_at(lexer, at)) &&
-               !(char_at(lexer, at) == ';' && only_end_follows(lexer, at)))
+        int angles = 0; /* k<float, 32> is one word */
+
+        while (at < lexer->source.text.size &&
+               (angles > 0 || (!is_blank(char_at(lexer, at)) && char_at(lexer, at) != ',')) &&
+               !strchr("[](){}\"'\\\n", char_at(lexer, at)) &&
+               !(char_at(lexer, at) == ';' && only_end_follows(lexer, at))) {
+            angles += at > out->start && char_at(lexer, at) == '<' && has_close(lexer, at);
+            angles -= angles > 0 && char_at(lexer, at) == '>';
             at++;
+        }
         out->kind = TOKEN_WORD;
         out->end = at;
         out->text = (struct bytes){ lexer->source.text.data + out->start, at - out->start };

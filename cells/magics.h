@@ -20,6 +20,9 @@
     X(BENCH) \
     X(RUN) \
     X(SOURCE) \
+    X(KERNEL) \
+    X(PTX) \
+    X(SASS) \
     /* the language */ \
     X(BUFFER) \
     X(SHOW) \

@@ -42,6 +42,7 @@ enum child_op {
     OP_RUN,         /* model, gpu: launches over buffers */
     OP_DEVICES,     /* gpu: the cards and their attributes */
     OP_ANSWER,      /* child to front */
+    OP_DISASSEMBLE, /* compiler: kernels/disassembler.h */
     OP_PART,        /* child to front, before the answer: what a running launch says */
 };
 

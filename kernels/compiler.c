@@ -10,6 +10,7 @@
 
 #include "kernels/cubin.h"
 #include "kernels/device_headers.h"
+#include "kernels/disassembler.h"
 #include "kernels/toolkit.h"
 #include "model/base/arena.h"
 
@@ -107,19 +108,25 @@ static int add_precompiled_headers(struct options *o, const char *source, struct
     if (!strstr(source, "#include"))
         return 0;
     return add_option(o, "--pch", err) | add_option(o, "--pch-messages=false", err) |
-           add_option(o, "-diag-suppress=20283", err);
+           add_option(o, "-diag-suppress=20283,630", err);
 }
 
 static int collect_options(struct arena *arena, struct bytes body, const char *source,
                            struct options *o, struct err *err)
 {
     const char *arch = text_field(arena, body, TAG_ARCH, 0), *option;
+    bool has_standard = false;
     int rc = 0;
 
     snprintf(o->arch, sizeof(o->arch), "-arch=%.30s", arch ? arch : "compute_80");
     rc |= add_option(o, o->arch, err);
     rc |= add_option(o, fields_int(body, TAG_IS_DEBUG, 0) ? "-G" : "-lineinfo", err);
-    rc |= add_option(o, "--std=c++17", err);
+    for (size_t i = 0; (option = text_field(arena, body, TAG_OPTION, i)); i++) {
+        rc |= add_option(o, option, err);
+        has_standard |= strncmp(option, "--std=", 6) == 0;
+    }
+    if (!has_standard)
+        rc |= add_option(o, "--std=c++17", err);
     /* constexpr functions, and methods of structs, are for kernels too. */
     rc |= add_option(o, "-default-device", err);
     rc |= add_option(o, "--ptxas-options=-v", err);
@@ -131,8 +138,6 @@ static int collect_options(struct arena *arena, struct bytes body, const char *s
         snprintf(o->cccl, sizeof(o->cccl), "-I%s", nvrtc.toolkit.cccl);
         rc |= add_option(o, o->cccl, err);
     }
-    for (size_t i = 0; (option = text_field(arena, body, TAG_OPTION, i)); i++)
-        rc |= add_option(o, option, err);
     return rc | add_precompiled_headers(o, source, err);
 }
 
@@ -264,6 +269,8 @@ int compiler_serve(const struct child_message *request, struct child_message *an
     const char *source;
     int rc = -1;
 
+    if (request->op == OP_DISASSEMBLE)
+        return disassembler_serve(request, answer, err);
     if (request->op != OP_COMPILE)
         return err_set(err, ERR_InternalError, "the compiler has no request %u", request->op);
     if (open_nvrtc(err) < 0)
@@ -384,6 +391,42 @@ static int explain_assembler(const char *log, struct err *err)
                    *log ? log : "the compiler gave no reason");
 }
 
+/* Where the compiler's words leave the reader alone. n: the length of the text. */
+static void hint(const char *text, size_t n, struct err *err)
+{
+    static const struct {
+        const char *part, *next;
+    } hints[] = {
+        { "cannot open source file",
+          "paste its text into a cell of its own, or give its folder: %%kernel include=\"folder\"" },
+        { "marked as a __host__ function", "kernels see __device__ functions alone" },
+        { "identifier \"__shfl\"", "CUDA 13 has __shfl_sync(mask, ...): name the lanes that take "
+                                   "part, 0xffffffff for all" },
+        { "identifier \"__shfl_down\"", "CUDA 13 has __shfl_down_sync(mask, ...): name the lanes "
+                                        "that take part, 0xffffffff for all" },
+        { "identifier \"__shfl_up\"", "CUDA 13 has __shfl_up_sync(mask, ...): name the lanes that "
+                                      "take part, 0xffffffff for all" },
+        { "identifier \"__shfl_xor\"",
+          "CUDA 13 has __shfl_xor_sync(mask, ...): name the lanes that "
+          "take part, 0xffffffff for all" },
+        { "identifier \"__any\"", "CUDA 13 has __any_sync(mask, predicate)" },
+        { "identifier \"__all\"", "CUDA 13 has __all_sync(mask, predicate)" },
+        { "identifier \"__ballot\"", "CUDA 13 has __ballot_sync(mask, predicate)" },
+        { "identifier \"tex1D", "textures are not modelled: read the buffer itself" },
+        { "device-side kernel launch", "a kernel cannot launch kernels here: give each launch a "
+                                       "line of its own" },
+        { "identifier \"cudaDeviceSynchronize\"", "a kernel cannot wait for others: leave the line "
+                                                  "out, launches end in order" },
+        { "identifier \"cudaMalloc\"", "%buffer x float[1M] allocates; in a kernel there is "
+                                       "malloc()" },
+        { "identifier \"assert\"", "write #include <assert.h> above it" },
+    };
+
+    for (size_t i = 0; i < COUNT(hints); i++)
+        if (memmem(text, n, hints[i].part, strlen(hints[i].part)))
+            err_next(err, "%s", hints[i].next);
+}
+
 int compiler_explain(const char *log, struct err *err)
 {
     struct diagnostic d;
@@ -397,8 +440,6 @@ int compiler_explain(const char *log, struct err *err)
         snprintf(err->place, sizeof(err->place), "%.*s", (int)place, d.line);
     n = strcspn(d.text, "\n");
     err_set(err, ERR_CompileError, "%.*s", (int)min_i64((int64_t)n, 500), d.text);
-    if (strstr(d.text, "without execution space annotations") == d.text + 2)
-        err_next(err, "write __global__ (a kernel) or __device__ before it; a program with main() "
-                      "needs %%%%cuda on the first line");
+    hint(d.text, n, err);
     return err_at(err, d.number, caret_column(d.line), 1);
 }

@@ -48,6 +48,11 @@ static void every_example_runs_as_it_stands(void **state)
         assert_int_equal(session_new(&options, &h->session, &err), 0);
         h->answer = "12";
         if (harness_run(h, magic->example) < 0) {
+            /* A program of NVIDIA's that not every machine has. */
+            if (strcmp(magic->name, "sass") == 0 && strstr(h->report.evalue, "nvdisasm")) {
+                print_message("[  SKIPPED ] %%sass: there is no nvdisasm\n");
+                continue;
+            }
             print_message("%s\n", magic->example);
             harness_print_report(h);
             fail_msg("the example of %%%s", magic->name);
