@@ -292,6 +292,8 @@ static void arguments_fit_the_signature_or_are_refused(void **state)
         { "d(0.1)", NULL, "0.1" },
         { "c('A')", NULL, "65" },
         { "c(300)", "ValueError", "300" },
+        { "h(0.1)", NULL, "0.0999755859375" },
+        { "h(65520)", NULL, "inf" },
         { "f4((1, 2, 3, 4))", NULL, "10" },
         { "f4(make_float4(1, 2, 3, 4))", NULL, "10" },
         { "f4((1, 2))", "UsageError", "4 values" },
@@ -314,12 +316,14 @@ static void arguments_fit_the_signature_or_are_refused(void **state)
 
     need_compiler(h);
     run_cell(h,
+             "#include <cuda_fp16.h>\n"
              "struct pair { int a; double b; float c[2]; };\n"
              "%buffer x float[64] = zeros\n%buffer b int[64] = zeros\n%buffer r double[1] = zeros\n"
              "__global__ void i(double *r, int n) { r[0] = n; }\n"
              "__global__ void u(double *r, unsigned n) { r[0] = n; }\n"
              "__global__ void d(double *r, double n) { r[0] = n; }\n"
              "__global__ void c(double *r, char n) { r[0] = n; }\n"
+             "__global__ void h(double *r, half n) { r[0] = __half2float(n); }\n"
              "__global__ void f4(double *r, float4 v) { r[0] = v.x + v.y + v.z + v.w; }\n"
              "__global__ void p(double *r, pair v) { r[0] = v.a + v.b + v.c[0] + v.c[1]; }\n"
              "__global__ void v4(double *r, const float4 *v) { r[0] = v[0].x; }\n"
@@ -377,6 +381,18 @@ static void device_variables_keep_their_values(void **state)
     run_cell(h, "__device__ int count = 20;");
     run_cell(h, "up<<<1, 1>>>(y)");
     assert_prints(h, "%print y[20]\n%print count", "9\n21\n");
+}
+
+static void written_bytes_are_known_after_a_launch(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "__global__ void even(float *x) { x[2 * threadIdx.x] = threadIdx.x; }\n"
+                "%buffer x float[64]\neven<<<1, 16>>>(x)");
+    assert_prints(h, "%print x[30]", "15\n");
+    assert_int_equal(harness_run(h, "%check x[31] == 0"), -1);
+    run_cell(h, "even<<<1, 32>>>(x)\n%check x[62] == 31");
 }
 
 static void a_sampled_launch_changes_nothing(void **state)
@@ -543,6 +559,7 @@ int main(int argc, char **argv)
         SESSION_TEST(arguments_fit_the_signature_or_are_refused),
         SESSION_TEST(a_template_names_its_arguments),
         SESSION_TEST(device_variables_keep_their_values),
+        SESSION_TEST(written_bytes_are_known_after_a_launch),
         SESSION_TEST(a_sampled_launch_changes_nothing),
         SESSION_TEST(a_sweep_starts_each_point_from_the_same_buffers),
         SESSION_TEST(lines_and_bench_repeat_the_last_launch),
