@@ -1,0 +1,339 @@
+#include "model/ptx/team.h"
+
+#include "model/ptx/footprint.h"
+#include "model/ptx/shadow.h"
+
+enum {
+    MAX_BATCH = 64,       /* blocks that a host thread takes at a time */
+    BATCHES = 16,         /* that each should get, to share the work evenly */
+    SMALL_LAUNCH = 20000, /* warp instructions that are not worth a second host thread */
+    LOOP_WEIGHT = 32,     /* what a loop's code counts for in that */
+    MAX_TRACED = 1024,    /* blocks whose warps are kept for the timing model */
+};
+
+#define DEFAULT_MEMORY_LIMIT ((size_t)1 << 30)
+
+/* ---- Blocks --------------------------------------------------------------------------------- */
+
+/* The n-th of `some` blocks spread evenly over `all`. */
+static int64_t spread(int64_t n, int64_t some, int64_t all)
+{
+    return some >= all ? n : (int64_t)((__int128)n * all / some);
+}
+
+static struct ptx_dim block_index(const struct ptx_dim *grid, int64_t linear)
+{
+    return (struct ptx_dim){ (unsigned)(linear % grid->x), (unsigned)(linear / grid->x % grid->y),
+                             (unsigned)(linear / grid->x / grid->y) };
+}
+
+/* The place among the traced blocks when place n is one of them, else -1. */
+static int64_t traced_place(const struct team *team, int64_t n)
+{
+    int64_t k;
+
+    if (!team->traced)
+        return -1;
+    k = (int64_t)(((__int128)n * team->traced + team->executed - 1) / team->executed);
+    return k < team->traced && spread(k, team->traced, team->executed) == n ? k : -1;
+}
+
+static void set_tracing(struct worker *w, bool is_traced, struct trace **traces)
+{
+    for (int i = 0; i < w->cta.run->warps_per_block; i++) {
+        w->cta.warps[i].trace = is_traced ? traces[i] : NULL;
+        if (is_traced)
+            trace_restart(traces[i]);
+    }
+}
+
+static int run_block(struct worker *w, int64_t place, struct trace **traces)
+{
+    struct team *team = w->team;
+    int64_t linear = spread(place, team->executed, team->blocks);
+    int64_t traced = traced_place(team, place);
+
+    w->cta.linear = linear;
+    w->cta.index = block_index(&team->run->launch->grid, linear);
+    if (w->cta.footprint)
+        footprint_block(w->cta.footprint, place);
+    set_tracing(w, traced >= 0, traces);
+    if (simt_run_block(&w->cta, &w->err) < 0) {
+        if (!w->cta.footprint)
+            (void)print_place(&team->printed, place, &w->cta.printed, true);
+        return -1;
+    }
+    /* Kernels that print run in order, so that nothing is printed that is undone later. */
+    if (!w->cta.footprint && print_place(&team->printed, place, &w->cta.printed, false) < 0)
+        return err_set(&w->err, ERR_ResourceError, "no memory for what the kernel prints");
+    if (traced >= 0) {
+        team->trace_classes[traced] = classes_add_block(&w->classes, &w->cta);
+        team->trace_owners[traced] = (uint8_t)w->index;
+    }
+    w->done++;
+    if (team->run->launch->progress)
+        atomic_fetch_add(team->run->launch->progress, 1);
+    return 0;
+}
+
+static void note_failure(struct worker *w, int64_t place)
+{
+    long long lowest = atomic_load(&w->team->failed);
+
+    w->failed_at = place;
+    while (place < lowest && !atomic_compare_exchange_weak(&w->team->failed, &lowest, place))
+        ;
+}
+
+static int make_worker_state(struct worker *w, struct trace **traces)
+{
+    const struct run *run = w->team->run;
+    const struct ptx_module *m = run->module;
+    struct cta *cta = &w->cta;
+
+    cta->run = run;
+    cta->fault = &w->fault;
+    cta->shared = arena_alloc(cta->arena, run->shared_bytes + 16U);
+    cta->warps = arena_array(cta->arena, (size_t)run->warps_per_block, sizeof *cta->warps);
+    cta->counts.block_runs =
+        arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.block_runs);
+    cta->counts.block_lanes =
+        arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.block_lanes);
+    cta->counts.branch_splits =
+        arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.branch_splits);
+    cta->counts.accesses =
+        arena_array(cta->arena, (size_t)m->counter_count, sizeof *cta->counts.accesses);
+    cta->patterns = arena_array(cta->arena, (size_t)m->counter_count, sizeof *cta->patterns);
+    if (!cta->patterns || !cta->shared || !cta->warps || !cta->counts.block_runs ||
+        !cta->counts.block_lanes || !cta->counts.branch_splits || !cta->counts.accesses)
+        return -1;
+    for (int i = 0; i < run->warps_per_block; i++) {
+        struct warp *warp = &cta->warps[i];
+
+        warp->cta = cta;
+        warp->index = i;
+        warp->free_frames =
+            arena_array(cta->arena, (size_t)m->ast.function_count, sizeof *warp->free_frames);
+        warp->local = arena_alloc(cta->arena, (size_t)WARP * run->stack_bytes);
+        traces[i] = w->team->traced ? trace_new(cta->arena, m) : NULL;
+        if (!warp->free_frames || !warp->local || (w->team->traced && !traces[i]))
+            return -1;
+    }
+    return shadow_new(cta);
+}
+
+static void *work(void *context)
+{
+    struct worker *w = context;
+    struct team *team = w->team;
+    struct trace *traces[MAX_WARPS];
+
+    if (make_worker_state(w, traces) < 0) {
+        err_set(&w->err, ERR_ResourceError, "a block's state does not fit into the memory limit");
+        note_failure(w, 0);
+        return NULL;
+    }
+    for (;;) {
+        int64_t place = atomic_fetch_add(&team->next, team->batch);
+        int64_t end = min_i64(place + team->batch, team->executed);
+
+        if (place >= team->executed)
+            return NULL;
+        for (; place < end; place++) {
+            if (place > atomic_load_explicit(&team->failed, memory_order_relaxed))
+                return NULL;
+            if (run_block(w, place, traces) < 0) {
+                note_failure(w, place);
+                return NULL;
+            }
+        }
+    }
+}
+
+static void run_workers(struct worker *workers, int n)
+{
+    for (int i = 1; i < n; i++)
+        workers[i].is_started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+    work(&workers[0]);
+    for (int i = 1; i < n; i++)
+        if (workers[i].is_started)
+            pthread_join(workers[i].thread, NULL);
+}
+
+/* ---- The team ------------------------------------------------------------------------------- */
+
+/* Warp instructions, roughly: each once, and those of a function with loops some more. */
+static int64_t least_work(const struct run *run, const struct team *team)
+{
+    const struct function *f = run->entry;
+    int64_t n = f->insn_count;
+
+    for (int i = 0; i < f->block_count; i++)
+        if (f->blocks[i].is_backward)
+            return n * LOOP_WEIGHT * run->warps_per_block * team->executed;
+    return n * run->warps_per_block * team->executed;
+}
+
+static int host_threads_of(const struct run *run, const struct team *team)
+{
+    int64_t n = run->launch->host_threads > 0 ? run->launch->host_threads : 1;
+
+    if (n == 1 || run->heap || order_matters(run) || least_work(run, team) < SMALL_LAUNCH)
+        return 1;
+    return (int)min_i64(min_i64(n, MAX_HOST_THREADS), max_i64(team->executed, 1));
+}
+
+static size_t memory_limit(const struct run *run)
+{
+    return run->launch->memory_limit ? run->launch->memory_limit : DEFAULT_MEMORY_LIMIT;
+}
+
+int team_init(struct team *team, const struct run *run, struct arena *arena, struct err *err)
+{
+    const struct ptx_launch *l = run->launch;
+
+    *team = (struct team){ .run = run };
+    print_queue_init(&team->printed, l);
+    team->blocks = (int64_t)l->grid.x * l->grid.y * l->grid.z;
+    team->executed = l->sample_blocks > 0 ? min_i64(l->sample_blocks, team->blocks) : team->blocks;
+    team->traced = l->is_timed ? min_i64(team->executed, MAX_TRACED) : 0;
+    atomic_init(&team->next, 0);
+    atomic_init(&team->failed, INT64_MAX);
+    team->trace_classes = arena_array(arena, (size_t)team->traced, sizeof *team->trace_classes);
+    team->trace_owners = arena_array(arena, (size_t)team->traced, sizeof *team->trace_owners);
+    team->worker_count = host_threads_of(run, team);
+    team->workers = arena_array(arena, (size_t)team->worker_count, sizeof *team->workers);
+    if (!team->workers || !team->trace_classes || !team->trace_owners)
+        return err_set(err, ERR_ResourceError, "out of memory before the launch");
+    return 0;
+}
+
+static int make_workers(struct worker *workers, int n, struct team *team, struct err *err)
+{
+    size_t limit = memory_limit(team->run) / (size_t)n;
+
+    team->batch = max_i64(1, min_i64(MAX_BATCH, team->executed / (n * BATCHES)));
+    for (int i = 0; i < n; i++) {
+        workers[i].team = team;
+        workers[i].index = i;
+        workers[i].failed_at = INT64_MAX;
+        workers[i].cta.arena = arena_new(limit);
+        workers[i].classes.arena = workers[i].cta.arena;
+        if (!workers[i].cta.arena)
+            return err_set(err, ERR_ResourceError, "out of memory before the launch");
+    }
+    return 0;
+}
+
+static void end_workers(struct worker *workers, int n)
+{
+    for (int i = 0; i < n; i++) {
+        err_done(&workers[i].err);
+        buf_done(&workers[i].cta.printed.text);
+        footprint_free(&workers[i].cta.footprint);
+        arena_free(&workers[i].cta.arena);
+    }
+}
+
+/* As if nothing had run. */
+static void start_again(struct worker *workers, int n, struct team *team)
+{
+    for (int i = 0; i < n; i++)
+        if (team->run->launch->progress)
+            atomic_fetch_sub(team->run->launch->progress, workers[i].done);
+    end_workers(workers, n);
+    memset(workers, 0, (size_t)n * sizeof *workers);
+    atomic_store(&team->next, 0);
+    atomic_store(&team->failed, INT64_MAX);
+}
+
+/* A second run would not end better. */
+static bool is_final(const struct worker *workers, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (workers[i].err.name == ERR_Interrupted || workers[i].err.name == ERR_Timeout)
+            return true;
+    return false;
+}
+
+/* False: nothing has happened, and the blocks must run in order. */
+static bool run_side_by_side(struct worker *workers, int n, struct team *team)
+{
+    struct err ignored = { 0 };
+    struct undo *undo = undo_new(team->run, n, memory_limit(team->run) / 2);
+    struct footprint *footprints[MAX_HOST_THREADS] = { NULL };
+    bool is_done = undo && make_workers(workers, n, team, &ignored) == 0;
+
+    for (int i = 0; i < n && is_done; i++) {
+        workers[i].cta.footprint = footprints[i] = footprint_new(undo);
+        is_done = footprints[i] != NULL;
+    }
+    if (is_done) {
+        run_workers(workers, n);
+        is_done = is_final(workers, n) ||
+                  (atomic_load(&team->failed) == INT64_MAX && !footprints_conflict(footprints, n));
+        if (is_done)
+            footprints_finish(footprints, n);
+        else
+            undo_all(undo);
+    }
+    if (!is_done)
+        start_again(workers, n, team);
+    for (int i = 0; i < n; i++)
+        footprint_free(&workers[i].cta.footprint);
+    undo_free(&undo);
+    err_done(&ignored);
+    return is_done;
+}
+
+static void move_error(struct err *to, struct err *from)
+{
+    if (!to || to->name != ERR_none)
+        return;
+    err_done(to);
+    *to = *from;
+    *from = (struct err){ 0 };
+}
+
+/* Texts of a fault are of the host thread's arena, which ends with the launch. */
+static void keep_fault(struct ptx_fault *out, const struct ptx_fault *fault, struct arena *arena)
+{
+    *out = *fault;
+    out->why = fault->why ? arena_string(arena, fault->why) : NULL;
+    out->try_ = fault->try_ ? arena_string(arena, fault->try_) : NULL;
+}
+
+/* The failure of the first block in order. 0: there was none. */
+static int report(struct worker *workers, int n, struct arena *arena, struct ptx_fault *fault,
+                  struct err *err)
+{
+    struct worker *first = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (workers[i].err.name != ERR_none && (!first || workers[i].failed_at < first->failed_at))
+            first = &workers[i];
+    if (!first)
+        return 0;
+    if (fault)
+        keep_fault(fault, &first->fault, arena);
+    move_error(err, &first->err);
+    return -1;
+}
+
+int team_run(struct team *team, struct arena *arena, struct ptx_fault *fault, struct err *err)
+{
+    if (team->worker_count == 1 || !run_side_by_side(team->workers, team->worker_count, team)) {
+        team->worker_count = 1;
+        if (make_workers(team->workers, 1, team, err) < 0)
+            return -1;
+        run_workers(team->workers, 1);
+    }
+    return report(team->workers, team->worker_count, arena, fault, err);
+}
+
+void team_done(struct team *team)
+{
+    if (team->workers)
+        end_workers(team->workers, team->worker_count);
+    print_queue_done(&team->printed);
+}
