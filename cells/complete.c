@@ -340,6 +340,14 @@ static int by_text(const void *a, const void *b)
     return order ? order : strcmp(x->text, y->text);
 }
 
+/* Takes a launch: kernel<<<grid, block>>>(arguments). */
+static bool launches(const struct magic *m)
+{
+    return m->param_count && strcmp(m->params[0].name, "what") == 0 &&
+           m->params[0].type == PARAM_REST && m->param_count > 1 &&
+           strcmp(m->params[1].name, "grid") == 0;
+}
+
 static void collect(struct collector *c, struct session *session, struct bytes code,
                     const struct context *context, struct arena *arena)
 {
@@ -365,6 +373,8 @@ static void collect(struct collector *c, struct session *session, struct bytes c
         add_declaration_words(c, session);
     if (context->kind == CONTEXT_EXPR) {
         add_functions(c);
+        if (context->magic && launches(context->magic))
+            add_cuda_names(c, session, true);
         return;
     }
     add_cuda_names(c, session, false);

@@ -182,10 +182,12 @@ void context_find(struct bytes code, size_t cursor, struct arena *arena, struct 
         return;
     out->line = segment.text.text;
     if (segment.kind != SEGMENT_MAGIC && segment.kind != SEGMENT_CELL_MAGIC &&
-        segment.kind != SEGMENT_ASSIGN)
+        segment.kind != SEGMENT_ASSIGN && segment.kind != SEGMENT_LAUNCH &&
+        segment.kind != SEGMENT_DIM)
         return;
     out->kind = CONTEXT_EXPR;
-    out->magic = magic_of_line(out->line, arena);
+    out->magic = segment.kind == SEGMENT_LAUNCH ? magic_find("launch", false)
+                                                : magic_of_line(out->line, arena);
     if (out->magic)
         in_magic_line(code, out);
 }
