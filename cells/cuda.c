@@ -237,7 +237,7 @@ static int compile_once(struct session *session, const struct cuda_items *merged
     struct cuda_target target;
 
     buf_cut(composed, 0);
-    if (cuda_compose_item(merged, last, WITH_SEGMENT, composed, err) < 0)
+    if (cuda_compose_item(merged, last, WITH_SEGMENT, NULL, composed, err) < 0)
         return -1;
     request.source = (struct bytes){ buf_text(composed), composed->size };
     cuda_target_of(&session_device(session)->device, options, request.source, &target);

@@ -80,6 +80,8 @@ struct cuda_parameter {
     size_t bytes, align; /* 0: not known (void, a type that is only declared) */
     enum scalar_kind kind;
     int lanes;
+    const char *base; /* the type without const and *, as written: "T", "real" */
+    int levels;       /* of pointers: 2 for float ** */
 };
 
 /* A __device__ or __constant__ variable of the session that a kernel's code refers to. */

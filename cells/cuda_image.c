@@ -5,6 +5,7 @@
  */
 #include "cells/cuda_parameters.h"
 #include "cells/cuda_state.h"
+#include "cells/cuda_types.h"
 #include "cells/internal.h"
 
 #include <stdio.h>
@@ -72,7 +73,7 @@ static int compile_one(struct making *m, enum compile_with with, bool for_machin
                                      .options = options ? options->compiler : NULL,
                                      .expression = m->expression };
     char arch[32];
-    int rc = cuda_compose_item(&m->cuda->items, m->found.item, with, &source, err);
+    int rc = cuda_compose_item(&m->cuda->items, m->found.item, with, m->expression, &source, err);
 
     if (rc == 0) {
         request.source = (struct bytes){ buf_text(&source), source.size };
@@ -227,6 +228,10 @@ static int read_kernel(struct making *m, const struct image *image, struct cuda_
                              err) < 0)
         return -1;
     out->parameters = list;
+    for (size_t i = 0; i < out->parameter_count; i++)
+        if (list[i].kind == SCALAR_STRUCT &&
+            cuda_resolve_type(m->session, &m->found, m->name, m->arena, &list[i], err) < 0)
+            return -1;
     if (read_sizes(image->ptx, out->symbol, list, out->parameter_count) < 0)
         return err_set(err, ERR_UnsupportedError,
                        "%s: its parameters cannot be read: write them without macros", m->name);

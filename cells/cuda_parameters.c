@@ -142,6 +142,8 @@ static int finish_parameter(struct arena *arena, struct reading *r, const char *
     if (!out->name || !out->type || !base || r->base.is_failed)
         return -1;
     levels = r->stars + r->is_array;
+    out->base = base;
+    out->levels = levels;
     out->is_pointer = levels > 0 || r->is_function;
     out->pointee = !out->is_pointer ? "" : levels > 1 ? arena_printf(arena, "%s *", base) : base;
     out->lanes = 1;

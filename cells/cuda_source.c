@@ -35,8 +35,9 @@ struct composition {
     struct provider *index;
     size_t index_count;
     bool *is_needed, *is_written;
-    bool is_plain; /* no #line */
-    int only_cell; /* clean=yes: what other cells define is not seen; 0: all is */
+    struct bytes also; /* a text whose names are needed too, as item number items->count */
+    bool is_plain;     /* no #line */
+    int only_cell;     /* clean=yes: what other cells define is not seen; 0: all is */
     struct buf *out;
 };
 
@@ -68,7 +69,7 @@ static size_t lower_bound(const struct composition *c, struct bytes word)
 static void each_provider(struct composition *c, size_t user,
                           void (*each)(struct composition *, size_t user, size_t provider))
 {
-    struct bytes text = c->items->list[user].text, word;
+    struct bytes text = user < c->items->count ? c->items->list[user].text : c->also, word;
     struct scanner s = { text.data, text.data + text.size, true };
     struct scanner directive = { text.data, text.data, false };
 
@@ -258,6 +259,8 @@ static int compose(struct composition *c, const bool *is_root, struct err *err)
         for (size_t i = 0; i < items->count; i++)
             if (!is_hidden(c, &items->list[i]) && (is_root[i] || is_always_needed(&items->list[i])))
                 need(c, i, i);
+        if (c->also.size > 0)
+            each_provider(c, items->count, need);
         write_includes(c);
         for (size_t i = 0; i < items->count; i++)
             write_item(c, i);
@@ -280,9 +283,9 @@ int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf
 }
 
 int cuda_compose_item(const struct cuda_items *items, const struct cuda_item *item,
-                      enum compile_with with, struct buf *out, struct err *err)
+                      enum compile_with with, const char *also, struct buf *out, struct err *err)
 {
-    struct composition c = { .items = items, .out = out };
+    struct composition c = { .items = items, .out = out, .also = bytes_of(also ? also : "") };
     bool *is_root = calloc(items->count + 1, sizeof(*is_root));
     int rc;
 

@@ -60,10 +60,12 @@ enum compile_with {
 };
 
 /*
- * The text in which an item is compiled, with all that it uses. Fails with ResourceError.
+ * The text in which an item is compiled, with all that it uses, and what the names in `also` need
+ * ("k<particle>"; NULL: nothing). Fails with ResourceError.
  */
 int cuda_compose_item(const struct cuda_items *items, const struct cuda_item *item,
-                      enum compile_with with, struct buf *out, struct err *err) MUST_CHECK;
+                      enum compile_with with, const char *also, struct buf *out,
+                      struct err *err) MUST_CHECK;
 
 /*
  * Which items the device code of a segment (kernels, functions, variables) uses, itself included:

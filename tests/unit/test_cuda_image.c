@@ -109,9 +109,16 @@ struct made {
 
 static int make(struct harness *h, const char *name, int needs, struct made *out)
 {
+    struct cell cell = { .session = h->session };
+    int rc;
+
     *out = (struct made){ .arena = arena_new(0) };
-    return cuda_kernel_image(h->session, name, &session_device(h->session)->device, needs,
-                             out->arena, &out->image, &out->err);
+    cell.arena = out->arena;
+    h->session->cell = &cell; /* launches run in a cell, which holds what types are read into */
+    rc = cuda_kernel_image(h->session, name, &session_device(h->session)->device, needs, out->arena,
+                           &out->image, &out->err);
+    h->session->cell = NULL;
+    return rc;
 }
 
 static void made_done(struct made *m)
@@ -170,6 +177,50 @@ static void a_template_is_made_for_its_arguments(void **state)
     made_done(&b);
 }
 
+/* Through typedefs, macros and template arguments, a launch sees what the pointer points to. */
+static void a_type_is_followed_to_what_it_is(void **state)
+{
+    static const struct {
+        const char *parameter, *expected; /* type|name|pointee|kind|lanes|bytes */
+    } cases[] = {
+        { "real r", "real|r|-|11|1|8" },
+        { "const real *x", "const real *|x|double|11|1|8" },
+        { "pointer p", "pointer|p|float|10|1|4" },
+        { "pointer *p", "pointer *|p|float *|7|1|8" },
+        { "vec v", "vec|v|-|10|4|16" },
+        { "m::index i", "m::index|i|-|5|1|4" },
+        { "REAL *x", "REAL *|x|float|10|1|4" },
+        { "Color c", "Color|c|-|4|1|4" },
+        { "P *p", "P *|p|P|13|1|24" },
+        { "Q q", "Q|q|-|13|1|8" },
+        { "T *t", "T *|t|double|11|1|8" },
+        { "U u", "U|u|-|5|1|4" },
+    };
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "typedef double real; typedef float *pointer; using vec = float4;\n"
+                "namespace m { using index = unsigned int; }\n"
+                "#define REAL float\nenum Color { RED, GREEN };\n"
+                "struct P { double a; int b; float c[2]; }; typedef struct { int x; float y; } Q;");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char cell[300], got[200];
+        struct made m;
+
+        snprintf(cell, sizeof(cell),
+                 "template <typename T, int N, class U = unsigned> __global__ void k%zu(%s, T *o) "
+                 "{ *o = N; }",
+                 i, cases[i].parameter);
+        run_cell(h, cell);
+        snprintf(cell, sizeof(cell), "k%zu<real, 3>", i);
+        if (make(h, cell, IMAGE_PTX, &m) < 0)
+            fail_msg("%s: %s", cell, m.err.text);
+        describe_parameter(&m.image.parameters[0], got, sizeof(got));
+        assert_string_equal(got, cases[i].expected);
+        made_done(&m);
+    }
+}
+
 static void lines_of_cells_are_kept_as_they_were_run(void **state)
 {
     struct harness *h = *state;
@@ -192,6 +243,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_head_without_parameters_has_none),
         SESSION_TEST(an_image_has_what_was_asked_for),
         SESSION_TEST(a_template_is_made_for_its_arguments),
+        SESSION_TEST(a_type_is_followed_to_what_it_is),
         SESSION_TEST(lines_of_cells_are_kept_as_they_were_run),
     };
 
