@@ -116,6 +116,13 @@ int decode_testp(struct decoder *d);
 int decode_convert(struct decoder *d);
 int decode_carry(struct decoder *d);
 
+/* decode_matrix.c */
+int decode_wmma(struct decoder *d);
+int decode_mma(struct decoder *d);
+int decode_ldmatrix(struct decoder *d);
+int decode_stmatrix(struct decoder *d);
+int decode_movmatrix(struct decoder *d);
+
 /* decode_misc.c: predicates, bits, exchange between lanes, barriers. */
 int decode_logic(struct decoder *d);
 int decode_lop3(struct decoder *d);
