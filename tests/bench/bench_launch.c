@@ -1,0 +1,118 @@
+/*
+ * What a launch costs beside its kernel: a plain kernel from its text to its result, the
+ * same launch again, and launches beside large buffers that they do not touch.
+ */
+#include "cells/session.h"
+#include "kernels/child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { KERNELS = 11, REPEATS = 101 };
+
+static double now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool run(struct session *session, const char *code)
+{
+    struct sink sink = { 0 };
+    struct error_report report = { 0 };
+    struct cell_options options = { 0 };
+    int rc = session_run_cell(session, bytes_of(code), &options, &sink, &report);
+
+    if (rc < 0)
+        printf("  %s: %s\n", report.ename, report.evalue);
+    report_done(&report);
+    return rc == 0;
+}
+
+static void row(const char *what, double *times, size_t n, const char *limit)
+{
+    qsort(times, n, sizeof(*times), by_value);
+    printf("  %-52s %9.3f %9.3f   %s\n", what, times[n / 2], times[0], limit);
+}
+
+/* Definition and launch in one cell, each time a kernel that nobody compiled before. */
+static bool first_launches(struct session *session)
+{
+    double times[KERNELS];
+
+    for (int i = 0; i < KERNELS; i++) {
+        char code[400];
+        double began = now_ms();
+
+        snprintf(code, sizeof(code),
+                 "__global__ void k%d(int n, float *x) {\n"
+                 "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                 "    if (i < n) x[i] = x[i] * %d.5f;\n}\n"
+                 "k%d<<<4, 256>>>(1000, x)",
+                 i, i, i);
+        if (!run(session, code))
+            return false;
+        times[i] = now_ms() - began;
+    }
+    row("a new kernel, compiled and launched", times, KERNELS, "under 100");
+    return true;
+}
+
+static bool again(struct session *session, const char *what, const char *code, const char *limit)
+{
+    double times[REPEATS];
+
+    if (!run(session, code))
+        return false;
+    for (int i = 0; i < REPEATS; i++) {
+        double began = now_ms();
+
+        if (!run(session, code))
+            return false;
+        times[i] = now_ms() - began;
+    }
+    row(what, times, REPEATS, limit);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct session_options options = { .device = "L40S" };
+    struct session *session;
+    struct err err = { 0 };
+
+    /* Children are this program again. */
+    if (argc > 1 && strcmp(argv[1], "child") == 0)
+        return child_main(argc - 1, argv + 1);
+    if (session_new(&options, &session, &err) < 0) {
+        printf("launches: %s\n", err.text);
+        return 1;
+    }
+    printf("Launches on the interpreter, ms a cell          %27s %9s\n", "median", "best");
+    if (!run(session,
+             "%buffer x float[1000] = ones\n__global__ void warm() {}\nwarm<<<1, 1>>>()")) {
+        printf("  no compiler here: nothing is measured\n");
+        session_free(&session);
+        return 0;
+    }
+    if (first_launches(session) &&
+        again(session, "the same launch again", "k0<<<4, 256>>>(1000, x)",
+              "under 1 beyond its work") &&
+        run(session, "%buffer big float[64M] = zeros") &&
+        again(session, "beside a buffer of 256 MiB", "k0<<<4, 256>>>(1000, x)", "under 1") &&
+        again(session, "over one page of it", "k0<<<4, 256>>>(1000, big)", "under 1"))
+        again(session, "a fault", "%%grade points=1\nk0<<<8, 256>>>(2000, x)\n%check 1 == 1", "");
+    session_free(&session);
+    return 0;
+}
