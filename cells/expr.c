@@ -262,9 +262,14 @@ static int eval_field(struct scope *scope, const struct expr *expr, struct value
         return 0;
     }
     object = object_of(&owner);
-    if (!object)
-        return expr_fail(scope, expr->kids[0], err, ERR_UsageError, "%s is %s, which has no fields",
-                         expr_show(scope, expr->kids[0]), value_a_type(owner.type));
+    if (!object) {
+        expr_fail(scope, expr->kids[0], err, ERR_UsageError, "%s is %s, which has no fields",
+                  expr_show(scope, expr->kids[0]), value_a_type(owner.type));
+        return owner.type == VALUE_NULL
+                   ? err_next(err, "null is what was not measured, or what a device cannot count: "
+                                   "for that use device=model")
+                   : -1;
+    }
     field = json_object_get(object, expr->text);
     if (!field)
         return unknown_field(scope, expr, object, err);
@@ -540,6 +545,30 @@ static int eval_binary(struct scope *scope, const struct expr *expr, struct valu
 
 /* ---- the rest ---- */
 
+/* sizeof(float4): bytes of a type, or of a buffer's element. */
+static int eval_sizeof(struct scope *scope, const struct expr *expr, struct value *out,
+                       struct err *err)
+{
+    const struct expr *kid = expr->kids[0];
+    struct element_type type;
+    struct value v;
+
+    if (kid->kind == EXPR_NAME && !session_variable(scope->session, kid->text) &&
+        !buffer_find(scope->session, kid->text)) {
+        if (element_type_find(scope->session, kid->text, &type, err) < 0)
+            return lexer_mark(scope->lexer, kid->start, kid->end, err);
+        *out = value_int((int64_t)type.bytes);
+        return 0;
+    }
+    if (expr_eval(scope, kid, &v, err) < 0)
+        return -1;
+    if (v.type != VALUE_BUFFER)
+        return expr_fail(scope, kid, err, ERR_UsageError, "sizeof takes a type, and %s is %s",
+                         expr_show(scope, kid), value_a_type(v.type));
+    *out = value_int((int64_t)v.buffer.buffer->type.bytes);
+    return 0;
+}
+
 static int eval_call(struct scope *scope, const struct expr *expr, struct value *out,
                      struct err *err)
 {
@@ -550,6 +579,8 @@ static int eval_call(struct scope *scope, const struct expr *expr, struct value 
         return -1;
     if (is_done)
         return 0;
+    if (scope->session && expr->count == 1 && strcmp(expr->text, "sizeof") == 0)
+        return eval_sizeof(scope, expr, out, err);
     args = arena_array(scope->arena, expr->count, sizeof(*args));
     if (!args)
         return expr_fail(scope, expr, err, ERR_ResourceError, "the arguments do not fit in memory");

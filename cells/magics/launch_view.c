@@ -159,7 +159,7 @@ static void add_lanes(struct rows *rows, struct result *r, const struct launch_p
 {
     const struct launch_outcome *o = &p->outcome;
     const char *text =
-        result_text(r, "%s busy      branches %s divergent of %s (%s)",
+        result_text(r, "%s busy   branches %s divergent of %s (%s)",
                     percent(r, o->facts.lane_efficiency), count(r, o->facts.divergent_branches),
                     count(r, o->facts.branches), p->plan.is_debug ? "as written" : "opt");
 

@@ -156,7 +156,7 @@ static void keys_say_the_same_as_the_sign(void **state)
                 "%buffer o int[4096] = zeros\n"
                 "dim3 b(16, 16), g(2, 3);\nwhere<<<g, b>>>(o); cudaDeviceSynchronize();");
     assert_prints(h, "%print o[1535]\n%print o[1536]", "5255\n0\n");
-    run_cell(h, "where<<<dim3(2), dim3{4, 2}>>>(o + 0 * 2);\nwhere<<<1, 1>>>(o + 4095)");
+    run_cell(h, "where<<<sizeof(half), dim3{sizeof(float), sizeof(o) / 2}>>>(o + 0 * 2);\nwhere<<<1, 1>>>(o + 4095)");
     assert_prints(h, "%print o[15]\n%print o[4095]\n%print _.threads", "1007\n0\n1\n");
 }
 
