@@ -8,6 +8,8 @@
  */
 #include "cells/workers.h"
 
+#include "kernels/pch_folder.h"
+
 #include "cells/gpus.h"
 
 #include <errno.h>
@@ -128,6 +130,7 @@ void workers_free(struct workers **workers)
         try_reap(&w->dying[i], 0, &status);
         close_child(&w->dying[i]);
     }
+    pch_folder_clean();
     gpu_list_done(&w->gpus);
     free(w->self);
     free(w);

@@ -11,11 +11,13 @@
 #include "kernels/cubin.h"
 #include "kernels/device_headers.h"
 #include "kernels/disassembler.h"
+#include "kernels/pch_folder.h"
 #include "kernels/toolkit.h"
 #include "model/base/arena.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,7 +81,7 @@ static int open_nvrtc(struct err *err)
 struct options {
     const char *list[MAX_OPTIONS];
     int count;
-    char include[TOOLKIT_PATH + 2], cccl[TOOLKIT_PATH + 2], arch[40];
+    char include[TOOLKIT_PATH + 2], cccl[TOOLKIT_PATH + 2], pch[PATH_MAX + 16], arch[40];
 };
 
 static int add_option(struct options *o, const char *text, struct err *err)
@@ -105,9 +107,13 @@ static const char *text_field(struct arena *arena, struct bytes body, unsigned t
  */
 static int add_precompiled_headers(struct options *o, const char *source, struct err *err)
 {
-    if (!strstr(source, "#include"))
+    const char *folder = strstr(source, "#include") ? pch_folder() : "";
+
+    if (!folder[0])
         return 0;
-    return add_option(o, "--pch", err) | add_option(o, "--pch-messages=false", err) |
+    snprintf(o->pch, sizeof(o->pch), "--pch-dir=%s", folder);
+    return add_option(o, o->pch, err) | add_option(o, "--pch", err) |
+           add_option(o, "--pch-messages=false", err) |
            add_option(o, "-diag-suppress=20283,630", err);
 }
 
