@@ -7,6 +7,7 @@
  *
  * Source: "bar, barrier" and "barrier.cluster", PTX ISA 9.0.
  */
+#include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
@@ -45,6 +46,11 @@ static uint32_t predicates_of(const struct group *g)
     uint32_t bits = word_of(g, g->at->c, 0);
 
     return (g->at->option & BARRIER_NEGATED ? ~bits : bits) & g->mask;
+}
+
+static bool is_of_all(const struct cta *cta, const struct barrier *b)
+{
+    return !b->expected || b->expected >= cta->run->threads_per_block;
 }
 
 static bool is_complete(const struct cta *cta, const struct barrier *b)
@@ -108,6 +114,7 @@ int barrier_arrive(struct warp *w, struct group *g, uint32_t mask)
         g->barrier = (int)number;
     }
     g->at++;
+    race_arrive(w, (int)number);
     cta->has_full_barrier |= is_complete(cta, b);
     return EXEC_OK;
 }
@@ -127,6 +134,8 @@ static void give_result(const struct group *g, const struct barrier *b)
 
 static void release(struct cta *cta, int number)
 {
+    bool is_full = is_of_all(cta, &cta->barriers[number]);
+
     for (int i = 0; i < cta->run->warps_per_block; i++) {
         struct warp *w = &cta->warps[i];
 
@@ -138,10 +147,12 @@ static void release(struct cta *cta, int number)
             if (g->state != GROUP_BARRIER || g->barrier != number)
                 continue;
             give_result(g, &cta->barriers[number]);
+            race_leave(w, number, is_full);
             g->state = GROUP_READY;
         }
     }
     cta->barriers[number] = (struct barrier){ 0 };
+    race_forget(cta, number);
 }
 
 /* Threads that have ended are not awaited. */
@@ -151,7 +162,8 @@ int barrier_complete(struct cta *cta, bool *has_moved, struct err *err)
     for (int i = 0; i < cta->used_barriers; i++) {
         if (!is_complete(cta, &cta->barriers[i]))
             continue;
-        if (check_barrier(cta, i, err) < 0)
+        if (check_barrier(cta, i, err) < 0 ||
+            (is_of_all(cta, &cta->barriers[i]) && check_pending(cta, err) < 0))
             return -1;
         release(cta, i);
         *has_moved = true;

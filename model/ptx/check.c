@@ -108,10 +108,24 @@ static int report_plain(struct warp *w, enum err_name name, struct err *err)
     return -1;
 }
 
+int check_pending(struct cta *cta, struct err *err)
+{
+    struct warp *w = cta->undefined_by;
+
+    if (!w)
+        return 0;
+    cta->undefined_by = NULL;
+    w->fault = cta->undefined;
+    return check_fault(w, err);
+}
+
 int check_fault(struct warp *w, struct err *err)
 {
     const char *kernel = report_kernel(w->cta->run);
 
+    /* A value that was never written may have led to what comes after. */
+    if (w->cta->undefined_by && w->fault.name == ERR_MemoryFault)
+        return check_pending(w->cta, err);
     fill_fault(w);
     switch (w->fault.name) {
     case ERR_Interrupted:
@@ -123,6 +137,8 @@ int check_fault(struct warp *w, struct err *err)
                        kernel);
     case ERR_BarrierFault:
         return report_plain(w, ERR_BarrierFault, err);
+    case ERR_RaceFault:
+        return report_race(w, w->fault.race, err);
     case ERR_AssertFault:
         return report_assert(w, err);
     default:

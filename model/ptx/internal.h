@@ -300,7 +300,9 @@ struct ptx_module {
     int base_count;
     struct shared_variable *shared; /* by index */
     int shared_count;
-    bool has_heap; /* calls malloc: blocks share one heap, in their order */
+    bool has_racing;        /* some access to shared memory may race */
+    bool has_narrow_shared; /* and some have fewer than 4 bytes */
+    bool has_heap;          /* calls malloc: blocks share one heap, in their order */
 };
 
 /* ---- A launch ------------------------------------------------------------------------------- */
@@ -385,6 +387,8 @@ struct group {
     int barrier;       /* GROUP_BARRIER: its number */
 };
 
+struct race_report;
+
 /* What is wrong with an access that lies where it may. */
 enum fault_reason { REASON_PLACE, REASON_UNDEFINED, REASON_RACE, REASON_MASK };
 
@@ -392,6 +396,7 @@ enum fault_reason { REASON_PLACE, REASON_UNDEFINED, REASON_RACE, REASON_MASK };
 enum {
     CHECK_COPY = 1 << 0,    /* what it loads is only stored again */
     CHECK_NO_RACE = 1 << 1, /* no thread of the block can meet it between two barriers */
+    CHECK_ORDERS = 1 << 2,  /* it takes or gives a lock, or waits for a flag */
 };
 
 enum { MAX_GROUPS = WARP, MAX_JOINS = 4 * WARP };
@@ -405,6 +410,7 @@ struct fault_site {
     const char *why;  /* static, or the arena's of the block */
     const char *hint; /* what to do about it, or NULL; static */
     enum fault_reason reason;
+    struct race_report *race; /* REASON_RACE; the arena's of the block */
 };
 
 struct cta;
@@ -430,7 +436,7 @@ struct warp {
     uint8_t *local;             /* WARP stacks of run->stack_bytes */
     int64_t instructions;       /* so far, for the budget */
     struct frame *entry_frame;  /* of the kernel */
-    uint32_t cluster_arrived; /* lanes at barrier.cluster in a phase that is not over */
+    uint32_t cluster_arrived;   /* lanes at barrier.cluster in a phase that is not over */
     struct fault_site fault;
     struct trace *trace; /* NULL: not timed */
 };
@@ -454,9 +460,12 @@ struct cta {
     struct counts counts;
     struct pattern *patterns; /* by counter: shapes of accesses (access.h) */
     uint8_t *shared;
-    uint8_t *shared_defined;  /* a bit a byte, or NULL */
-    int64_t shared_undefined; /* bytes of it without a value */
-    struct race *race;        /* race.c; NULL: not looked for */
+    uint8_t *shared_defined;   /* a bit a byte, or NULL */
+    int64_t shared_undefined;  /* bytes of it without a value */
+    struct race *race;         /* race.c; NULL: not looked for */
+    struct warp *undefined_by; /* who read shared memory without a value, or NULL */
+    struct fault_site undefined;
+    struct notes *notes; /* warning.c; NULL: none so far */
     struct ptx_dim index;
     int64_t linear;
     struct warp *warps;
@@ -465,10 +474,10 @@ struct cta {
     int used_barriers;                         /* the highest that a warp came to, and one */
     struct printed printed;
     int live_threads;
-    int64_t changes; /* that atomics made to memory */
-    int64_t looks;   /* at memory that a loop may wait for, in this round */
-    bool has_moved;  /* in this step some thread did more than go round a loop */
-    bool is_waiting; /* the last step ended so */
+    int64_t changes;             /* that atomics made to memory */
+    int64_t looks;               /* at memory that a loop may wait for, in this round */
+    bool has_moved;              /* in this step some thread did more than go round a loop */
+    bool is_waiting;             /* the last step ended so */
     struct footprint *footprint; /* when blocks run side by side; else NULL */
     int64_t poll;                /* instructions until the stop flag is looked at */
     struct err *err;
@@ -522,8 +531,8 @@ exec_fn exec_shfl, exec_vote, exec_sync, exec_activemask, exec_barrier;
 exec_fn exec_setp, exec_set;
 
 /* exec_misc.c */
-exec_fn exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep, exec_nop,
-    exec_lop3, exec_bfi, exec_trap;
+exec_fn exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep, exec_nop, exec_lop3,
+    exec_bfi, exec_trap;
 
 /* decode.c, cfg.c */
 int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;
@@ -629,6 +638,8 @@ int check_fault(struct warp *w, struct err *err);
 int check_barrier(struct cta *cta, int barrier, struct err *err);
 int check_deadlock(struct cta *cta, struct err *err);
 int check_budget(struct warp *w, struct err *err);
+/* What was put off until a barrier of all threads, or the end of the block. */
+int check_pending(struct cta *cta, struct err *err);
 const struct region *region_find(const struct run *run, uint64_t address);
 
 #endif

@@ -10,13 +10,13 @@
 struct type type_of(struct bytes name)
 {
     static const struct type TYPES[] = {
-        { TYPE_BITS, 8, "b8" },       { TYPE_BITS, 16, "b16" },     { TYPE_BITS, 32, "b32" },
-        { TYPE_BITS, 64, "b64" },     { TYPE_BITS, 128, "b128" },   { TYPE_UNSIGNED, 8, "u8" },
-        { TYPE_UNSIGNED, 16, "u16" }, { TYPE_UNSIGNED, 32, "u32" }, { TYPE_UNSIGNED, 64, "u64" },
-        { TYPE_SIGNED, 8, "s8" },     { TYPE_SIGNED, 16, "s16" },   { TYPE_SIGNED, 32, "s32" },
-        { TYPE_SIGNED, 64, "s64" },   { TYPE_FLOAT, 16, "f16" },    { TYPE_HALVES, 32, "f16x2" },
-        { TYPE_FLOAT, 32, "f32" },    { TYPE_FLOAT, 64, "f64" },    { TYPE_FLOAT, 16, "bf16" },
-        { TYPE_HALVES, 32, "bf16x2" },  { TYPE_BITS, 32, "tf32" },    { TYPE_PRED, 1, "pred" },
+        { TYPE_BITS, 8, "b8" },        { TYPE_BITS, 16, "b16" },     { TYPE_BITS, 32, "b32" },
+        { TYPE_BITS, 64, "b64" },      { TYPE_BITS, 128, "b128" },   { TYPE_UNSIGNED, 8, "u8" },
+        { TYPE_UNSIGNED, 16, "u16" },  { TYPE_UNSIGNED, 32, "u32" }, { TYPE_UNSIGNED, 64, "u64" },
+        { TYPE_SIGNED, 8, "s8" },      { TYPE_SIGNED, 16, "s16" },   { TYPE_SIGNED, 32, "s32" },
+        { TYPE_SIGNED, 64, "s64" },    { TYPE_FLOAT, 16, "f16" },    { TYPE_HALVES, 32, "f16x2" },
+        { TYPE_FLOAT, 32, "f32" },     { TYPE_FLOAT, 64, "f64" },    { TYPE_FLOAT, 16, "bf16" },
+        { TYPE_HALVES, 32, "bf16x2" }, { TYPE_BITS, 32, "tf32" },    { TYPE_PRED, 1, "pred" },
     };
 
     for (size_t i = 0; i < COUNT(TYPES); i++)

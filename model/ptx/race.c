@@ -1,15 +1,387 @@
+/*
+ * Races in shared memory.
+ *
+ * Two accesses to a byte by different threads race when one writes and nothing orders them. Here
+ * the warps of a block run one after the other, so order shows only in what was waited for: every
+ * access gets the next number of a clock, every cell of shared memory keeps the stamp of who wrote
+ * it last and of who read it, and each warp knows up to which time it has waited for each other
+ * warp. An earlier access whose time lies beyond that was not waited for, whichever ran first.
+ *
+ * Barriers of all threads move the base below which everybody knows everything; barriers with a
+ * count pass on what those who arrive know; an atomic that takes or gives a lock passes it on from
+ * the last one at the same address. Within a warp every .sync counts, per lane.
+ *
+ * What is benign: atomics among each other, writes that leave the value as it was, and different
+ * bytes of a word. Source of what races: "Memory Consistency Model", PTX ISA 9.0; the classes RAW,
+ * WAR and WAW are those of compute-sanitizer's racecheck. docs/checks.md has the choices.
+ */
+#include "model/ptx/report.h"
 #include "model/ptx/shadow.h"
+
+#include <stdlib.h>
+
+typedef uint32_t __attribute__((may_alias)) word32;
+typedef uint64_t __attribute__((may_alias)) word64;
+
+enum { SLOTS = 256, LATE = 1 << 30, MAX_SITES = 1 << 20 };
+
+/* A stamp: time, counter of the instruction, whether several lanes, whether all, warp, lane. */
+#define STAMP_TIME(s) ((uint32_t)((s) >> 32))
+#define STAMP_SITE(s) ((int)((s) >> 12 & (MAX_SITES - 1)))
+#define STAMP_WARP(s) ((int)((s) >> 5 & 31))
+#define STAMP_LANE(s) ((int)((s)&31))
+#define STAMP_MANY    ((uint64_t)1 << 11)
+#define STAMP_FULL    ((uint64_t)1 << 10)
+#define STAMP_THREAD  ((uint64_t)1023)
+
+struct cell {
+    uint64_t write, read, other; /* other: a reader of another warp than read */
+};
+
+/* What the last who gave a lock at this address knew. */
+struct slot {
+    uint32_t time; /* below the base: of another block, or known anyway */
+    uint32_t knows[MAX_WARPS];
+};
+
+struct race {
+    struct cell *cells;
+    int shift;                            /* a cell has 1 << shift bytes */
+    uint32_t now, base;                   /* the next access; everybody knows what is before base */
+    uint32_t knows[MAX_WARPS][MAX_WARPS]; /* of the first about the second */
+    uint32_t lanes[MAX_WARPS][WARP];      /* each lane about its own warp */
+    uint32_t gathered[MAX_BARRIERS + 1][MAX_WARPS];
+    struct slot slots[SLOTS];
+};
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- A block -------------------------------------------------------------------------------- */
+
 int race_new(struct cta *cta)
 {
-    (void)cta;
-    return 0;
+    const struct run *run = cta->run;
+    struct race *r;
+
+    if (!run->is_racing)
+        return 0;
+    r = cta->race = arena_alloc(cta->arena, sizeof *r);
+    if (!r)
+        return -1;
+    r->shift = run->module->has_narrow_shared ? 0 : 2;
+    r->now = r->base = 1;
+    r->cells = arena_array(cta->arena, (run->shared_bytes >> r->shift) + 4, sizeof *r->cells);
+    return r->cells ? 0 : -1;
 }
+
+/* Stamps of earlier blocks lie below the base: nothing is to be cleared. */
 void race_block(struct cta *cta)
 {
-    (void)cta;
+    struct race *r = cta->race;
+
+    if (!r)
+        return;
+    if (r->now > LATE) {
+        struct cell *cells = r->cells;
+        int shift = r->shift;
+
+        memset(cells, 0, ((cta->run->shared_bytes >> shift) + 4) * sizeof *cells);
+        memset(r, 0, sizeof *r);
+        r->cells = cells;
+        r->shift = shift;
+    }
+    r->base = ++r->now;
 }
+
+/* ---- What is waited for --------------------------------------------------------------------- */
+
+void race_arrive(struct warp *w, int barrier)
+{
+    struct race *r = w->cta->race;
+    uint32_t *gathered;
+
+    if (!r)
+        return;
+    gathered = r->gathered[barrier];
+    for (int v = 0; v < w->cta->run->warps_per_block; v++)
+        gathered[v] = later(gathered[v], later(r->knows[w->index][v], r->base));
+    gathered[w->index] = ++r->now;
+}
+
+void race_leave(struct warp *w, int barrier, bool is_full)
+{
+    struct race *r = w->cta->race;
+
+    if (!r)
+        return;
+    if (is_full) {
+        r->base = r->now = r->now + 1;
+        return;
+    }
+    for (int v = 0; v < w->cta->run->warps_per_block; v++)
+        r->knows[w->index][v] = later(r->knows[w->index][v], r->gathered[barrier][v]);
+    for (int l = 0; l < WARP; l++)
+        r->lanes[w->index][l] = later(r->lanes[w->index][l], r->gathered[barrier][w->index]);
+}
+
+void race_forget(struct cta *cta, int barrier)
+{
+    if (cta->race)
+        memset(cta->race->gathered[barrier], 0, sizeof cta->race->gathered[barrier]);
+}
+
+void race_meet(struct warp *w, uint32_t lanes)
+{
+    struct race *r = w->cta->race;
+
+    if (!r)
+        return;
+    r->now++;
+    for (uint32_t m = lanes; m; m &= m - 1)
+        r->lanes[w->index][__builtin_ctz(m)] = r->now;
+}
+
+static struct slot *slot_of(struct race *r, uint64_t address)
+{
+    return &r->slots[(address / 4 ^ address >> 12) % SLOTS];
+}
+
+/* A lock: what the last one at this address knew is known from now on, and the other way round. */
+void race_order(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
+{
+    struct race *r = w->cta->race;
+    bool gives = in->flags & INSN_WRITES;
+    bool takes = !gives || in->flags & INSN_ATOMIC;
+
+    if (!r)
+        return;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        struct slot *s = slot_of(r, access_shown(a, l));
+        bool is_old = s->time < r->base;
+
+        if (takes && !is_old) {
+            for (int v = 0; v < w->cta->run->warps_per_block; v++)
+                r->knows[w->index][v] = later(r->knows[w->index][v], s->knows[v]);
+            r->lanes[w->index][l] = later(r->lanes[w->index][l], s->knows[w->index]);
+        }
+        if (!gives)
+            continue;
+        for (int v = 0; v < w->cta->run->warps_per_block; v++)
+            s->knows[v] = later(is_old ? 0 : s->knows[v], later(r->knows[w->index][v], r->base));
+        s->time = s->knows[w->index] = ++r->now;
+    }
+}
+
+/* ---- Accesses ------------------------------------------------------------------------------- */
+
+static bool is_ordered(const struct race *r, int warp, int lane, uint64_t stamp)
+{
+    uint32_t time = STAMP_TIME(stamp);
+
+    if (time < r->base)
+        return true;
+    if (STAMP_WARP(stamp) != warp)
+        return time < r->knows[warp][STAMP_WARP(stamp)];
+    if (STAMP_LANE(stamp) == lane && !(stamp & STAMP_MANY))
+        return true;
+    return time < r->lanes[warp][lane];
+}
+
+static const struct insn *insn_of(const struct warp *w, uint64_t stamp)
+{
+    return w->cta->run->module->counted[STAMP_SITE(stamp)];
+}
+
+/* Atomics among each other, and what only waits, do not race. */
+static bool is_exempt(const struct insn *a, const struct insn *b)
+{
+    return (a->flags & INSN_ATOMIC || a->checks & CHECK_ORDERS) &&
+           (b->flags & INSN_ATOMIC || b->checks & CHECK_ORDERS);
+}
+
+/* The bytes that a lane stores. */
+static void stored(const struct warp *w, const struct insn *in, int lane, uint8_t *out)
+{
+    int bytes = ACCESS_KIND_BYTES[in->memory];
+
+    for (int i = 0; i < in->vector; i++) {
+        uint64_t v = in->option & ACCESS_WIDE_ROWS
+                         ? ((const word64 *)(w->rows + in->rows[i]))[lane]
+                         : ((const word32 *)(w->rows + in->rows[i]))[lane];
+
+        memcpy(out + i * bytes, &v, (size_t)bytes);
+    }
+}
+
+/*
+ * A plain store of what is there already changes nothing for anybody, nor does one of what another
+ * lane stores in the same instruction.
+ */
+static bool changes(const struct warp *w, const struct insn *in, const struct access *a, int lane,
+                    uint64_t before)
+{
+    uint8_t bytes[4 * 8], others[4 * 8];
+    uint64_t at = a->address[lane];
+    int other = STAMP_LANE(before);
+
+    if (in->flags & INSN_ATOMIC)
+        return true;
+    if (STAMP_TIME(before) == w->cta->race->now && a->address[other] == at) {
+        stored(w, in, lane, bytes);
+        stored(w, in, other, others);
+        return memcmp(bytes, others, (size_t)a->bytes) != 0;
+    }
+    if (w->cta->shared_defined && !defined_all(w->cta->shared_defined, at, (uint64_t)a->bytes))
+        return true;
+    stored(w, in, lane, bytes);
+    return memcmp(bytes, w->cta->shared + at, (size_t)a->bytes) != 0;
+}
+
+static uint64_t value_at(const struct warp *w, uint64_t at, int bytes)
+{
+    uint64_t v = 0;
+
+    memcpy(&v, w->cta->shared + at, (size_t)min_i64(bytes, 8));
+    return v;
+}
+
+static int found(struct warp *w, const struct insn *in, const struct access *a, int lane,
+                 uint64_t stamp, bool is_write_first)
+{
+    const struct insn *first = insn_of(w, stamp);
+    bool is_write = in->flags & INSN_WRITES;
+    uint8_t bytes[4 * 8] = { 0 };
+    struct race_report report = {
+        .is_shared = true,
+        .is_write_first = is_write_first,
+        .is_write_second = is_write,
+        .is_atomic_first = first->flags & INSN_ATOMIC,
+        .address = a->address[lane],
+        .bytes = a->bytes,
+        .value_first = value_at(w, a->address[lane], a->bytes),
+        .first = first,
+        .first_block = w->cta->index,
+        .first_thread = report_thread(w->cta, STAMP_WARP(stamp), STAMP_LANE(stamp)),
+        .first_warp = STAMP_WARP(stamp),
+        .first_lane = STAMP_LANE(stamp),
+        .is_same_warp = STAMP_WARP(stamp) == w->index,
+        .is_same_block = true,
+        .lane = lane,
+    };
+    /* In lockstep, as before Volta, or as volatile code relies on: open, but not wrong there. */
+    bool is_lockstep = report.is_same_warp && ((stamp & STAMP_FULL && w->mask == w->live &&
+                                                w->mask >> STAMP_LANE(stamp) & 1 &&
+                                                STAMP_TIME(stamp) != w->cta->race->now) ||
+                                               (in->flags | first->flags) & INSN_VOLATILE);
+
+    if (is_write && !(in->flags & INSN_ATOMIC)) {
+        stored(w, in, lane, bytes);
+        memcpy(&report.value_second, bytes, sizeof report.value_second);
+        report.has_values = true;
+    } else {
+        report.value_second = report.value_first;
+        report.has_values = is_write_first && !is_write;
+    }
+    access_fault(w, in, (uint32_t)1 << lane, access_shown(a, lane), a->bytes, NULL);
+    w->fault.name = ERR_RaceFault;
+    w->fault.reason = REASON_RACE;
+    if (is_lockstep)
+        return report_lockstep(w, &report);
+    w->fault.race = arena_alloc(w->cta->arena, sizeof report);
+    if (!w->fault.race)
+        return EXEC_OK;
+    *w->fault.race = report;
+    return EXEC_FAULT;
+}
+
+/* Reads by a lane of a cell; keeps two readers of different warps. */
+static int see_read(struct warp *w, const struct insn *in, const struct access *a, int lane,
+                    struct cell *c, uint64_t stamp)
+{
+    struct race *r = w->cta->race;
+
+    if (!is_ordered(r, w->index, lane, c->write) && !is_exempt(in, insn_of(w, c->write)) &&
+        found(w, in, a, lane, c->write, true) < 0)
+        return EXEC_FAULT;
+    if (STAMP_TIME(c->read) < r->base || STAMP_WARP(c->read) == w->index) {
+        if (STAMP_TIME(c->read) == STAMP_TIME(stamp) && c->read != stamp)
+            stamp |= STAMP_MANY;
+        c->read = stamp;
+    } else {
+        c->other = stamp;
+    }
+    return EXEC_OK;
+}
+
+static int see_write(struct warp *w, const struct insn *in, const struct access *a, int lane,
+                     struct cell *c, uint64_t stamp)
+{
+    const struct race *r = w->cta->race;
+    uint64_t before[3] = { c->write, c->read, c->other };
+
+    for (int i = 0; i < 3; i++) {
+        if (is_ordered(r, w->index, lane, before[i]) || is_exempt(in, insn_of(w, before[i])))
+            continue;
+        if (STAMP_TIME(before[i]) == STAMP_TIME(stamp) && i > 0)
+            continue; /* an atomic reads and writes */
+        if (!changes(w, in, a, lane, before[i]))
+            return EXEC_OK;
+        if (found(w, in, a, lane, before[i], i == 0) < 0)
+            return EXEC_FAULT;
+    }
+    c->write = stamp;
+    return EXEC_OK;
+}
+
+static int see(struct warp *w, const struct insn *in, const struct access *a, int lane,
+               uint64_t stamp)
+{
+    struct race *r = w->cta->race;
+    uint64_t from = a->address[lane] >> r->shift;
+    uint64_t to = (a->address[lane] + (uint64_t)a->bytes - 1) >> r->shift;
+
+    for (uint64_t i = from; i <= to; i++)
+        if ((in->flags & INSN_WRITES ? see_write : see_read)(w, in, a, lane, &r->cells[i], stamp) <
+            0)
+            return EXEC_FAULT;
+    return EXEC_OK;
+}
+
+/* Nobody was there since the last barrier of all: by far the most frequent. */
+static bool see_alone(struct race *r, const struct insn *in, const struct access *a, int lane,
+                      uint64_t stamp)
+{
+    struct cell *c = &r->cells[a->address[lane] >> r->shift];
+    uint64_t limit = (uint64_t)r->base << 32;
+
+    if (a->bytes != 1 << r->shift || c->write >= limit || c->read >= limit)
+        return false;
+    if (!(in->flags & INSN_WRITES)) {
+        c->read = stamp;
+        return true;
+    }
+    if (c->other >= limit)
+        return false;
+    c->write = stamp;
+    return true;
+}
+
 int race_access(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
 {
-    (void)w, (void)in, (void)a, (void)mask;
+    struct race *r = w->cta->race;
+    uint64_t stamp = (uint64_t)++r->now << 32 | (uint64_t)(in->counter & (MAX_SITES - 1)) << 12 |
+                     (mask == w->live ? STAMP_FULL : 0) | (uint64_t)w->index << 5;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+
+        if (!see_alone(r, in, a, l, stamp | (uint64_t)l) &&
+            see(w, in, a, l, stamp | (uint64_t)l) < 0)
+            return EXEC_FAULT;
+    }
     return EXEC_OK;
 }

@@ -77,6 +77,8 @@ struct race_report {
     int lane; /* of w, that came second */
 };
 int report_race(struct warp *w, const struct race_report *race, struct err *err);
+/* The same inside a warp in lockstep: a warning. EXEC_OK. */
+int report_lockstep(struct warp *w, const struct race_report *race);
 
 /* guess.c: what led to an index outside. Texts are "" where nothing fits. */
 struct guess {

@@ -6,6 +6,7 @@
 #include "model/ptx/shadow.h"
 #include "model/ptx/system.h"
 #include "model/ptx/team.h"
+#include "model/ptx/warning.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -171,11 +172,21 @@ static int prepare(struct run *run, struct arena *arena, struct err *err)
     if (map_memory(run, arena, err) < 0)
         return -1;
     shadow_regions(run);
+    run->is_racing = l->checks & PTX_CHECK_SHARED_RACES && m->has_racing && run->shared_bytes;
     if (m->has_heap)
         run->heap = heap_new(l->heap_bytes ? l->heap_bytes : HEAP_DEFAULT_BYTES);
     if ((m->has_heap && !run->heap) || origin_resolve(run, arena) < 0)
         return err_set(err, ERR_ResourceError, "out of memory before the launch");
     return 0;
+}
+
+static int tell_warnings(struct team *team, struct arena *arena, struct ptx_facts *facts)
+{
+    struct worker *workers = team->workers;
+
+    for (int i = 1; i < team->worker_count; i++)
+        warning_merge(&workers[0].cta, &workers[i].cta);
+    return warning_tell(&workers[0].cta, arena, facts);
 }
 
 int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, struct arena *arena,
@@ -192,7 +203,8 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         goto out;
     if (team_init(&team, &run, arena, err) == 0 && team_run(&team, arena, fault, err) == 0)
         rc = count_facts(facts, &team, arena, err);
-    if (rc == 0 && system_warn(&run, team.printed.lost, arena, facts) < 0)
+    if (rc == 0 && (tell_warnings(&team, arena, facts) < 0 ||
+                    system_warn(&run, team.printed.lost, arena, facts) < 0))
         rc = err_set(err, ERR_ResourceError, "out of memory while the launch was counted");
     team_done(&team);
 out:

@@ -52,6 +52,7 @@ void shadow_block(struct cta *cta)
     if (cta->shared_defined)
         memset(cta->shared_defined, 0, cta->run->shared_bytes / 8 + 1);
     cta->shared_undefined = cta->shared_defined ? cta->run->shared_bytes : 0;
+    cta->undefined_by = NULL;
     race_block(cta);
 }
 
@@ -107,6 +108,21 @@ static void define_lane(struct warp *w, const struct access *a, int lane)
     defined_set(bits, at, n);
 }
 
+static void define(struct warp *w, const struct access *a, uint32_t mask)
+{
+    uint64_t n = (uint64_t)a->bytes * WARP;
+
+    if (a->space == SPACE_SHARED && mask == FULL_MASK && a->is_linear &&
+        a->step == (uint64_t)a->bytes) {
+        w->cta->shared_undefined -=
+            (int64_t)(n - defined_count(w->cta->shared_defined, a->address[0], n));
+        defined_set(w->cta->shared_defined, a->address[0], n);
+        return;
+    }
+    for (uint32_t m = mask; m; m &= m - 1)
+        define_lane(w, a, __builtin_ctz(m));
+}
+
 /* Of a struct that has some values: its padding has none, and a copy takes it along. */
 static bool is_padding(const struct warp *w, const struct insn *in, const struct access *a,
                        int lane)
@@ -142,12 +158,43 @@ static bool is_lane_defined(const struct warp *w, const struct insn *in, const s
     return in->used_bytes ? is_all : is_padding(w, in, a, lane);
 }
 
+/*
+ * A thread that reads shared memory too early finds no value there, as warps run one after the
+ * other. So the fault waits for the next barrier: who writes there until then makes it a race.
+ */
 static int read_undefined(struct warp *w, const struct insn *in, const struct access *a,
                           uint32_t lanes)
 {
+    struct cta *cta = w->cta;
+
     access_fault(w, in, lanes, access_shown(a, __builtin_ctz(lanes)), a->bytes, NULL);
     w->fault.reason = REASON_UNDEFINED;
-    return EXEC_FAULT;
+    if (a->space != SPACE_SHARED || !cta->race || in->checks & CHECK_NO_RACE)
+        return EXEC_FAULT;
+    if (!cta->undefined_by) {
+        cta->undefined_by = w;
+        cta->undefined = w->fault;
+    }
+    return EXEC_OK;
+}
+
+/* Words of 4 bytes in one allocation, all with values: half a byte of bits each. */
+static bool are_words_defined(const struct warp *w, const struct access *a, uint32_t mask)
+{
+    const uint8_t *bits = a->space == SPACE_SHARED ? w->cta->shared_defined
+                          : a->region              ? a->region->defined
+                                                   : NULL;
+    uint64_t start = a->space == SPACE_SHARED ? 0 : a->region ? a->region->start : 0;
+    unsigned all = 15;
+
+    if (!bits || a->bytes != 4)
+        return false;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t at = a->address[__builtin_ctz(m)] - start;
+
+        all &= (unsigned)bits[at >> 3] >> (at & 4);
+    }
+    return all == 15;
 }
 
 static int check_defined(struct warp *w, const struct insn *in, const struct access *a,
@@ -156,7 +203,12 @@ static int check_defined(struct warp *w, const struct insn *in, const struct acc
     int check = a->space == SPACE_LOCAL ? PTX_CHECK_LOCALS : PTX_CHECK_UNINITIALISED;
     uint32_t lanes = 0;
 
+    if (are_words_defined(w, a, mask))
+        return EXEC_OK;
     if (!has_check(w->cta->run, check) || (a->space == SPACE_SHARED && !w->cta->shared_undefined))
+        return EXEC_OK;
+    /* Code for a warp in lockstep reads past what was written, and does not use it. */
+    if (a->space == SPACE_SHARED && in->flags & INSN_VOLATILE)
         return EXEC_OK;
     for (uint32_t m = mask; m; m &= m - 1)
         if (!is_lane_defined(w, in, a, __builtin_ctz(m)))
@@ -170,6 +222,8 @@ bool shadow_needs(const struct warp *w, const struct insn *in, const struct acce
 {
     const struct run *run = w->cta->run;
 
+    if (run->is_racing && in->checks & CHECK_ORDERS)
+        return true;
     switch (a->space) {
     case SPACE_SHARED:
         return w->cta->shared_defined || (run->is_racing && !(in->checks & CHECK_NO_RACE));
@@ -189,13 +243,14 @@ int shadow_access(struct warp *w, const struct insn *in, const struct access *a,
 
     if (is_read && check_defined(w, in, a, mask) < 0)
         return EXEC_FAULT;
+    if (in->checks & CHECK_ORDERS)
+        race_order(w, in, a, mask);
     if (a->space == SPACE_SHARED && w->cta->run->is_racing && !(in->checks & CHECK_NO_RACE) &&
         race_access(w, in, a, mask) < 0)
         return EXEC_FAULT;
     if (!is_write(in) || (a->space == SPACE_SHARED && !w->cta->shared_undefined))
         return EXEC_OK;
-    for (uint32_t m = mask; m; m &= m - 1)
-        define_lane(w, a, __builtin_ctz(m));
+    define(w, a, mask);
     return EXEC_OK;
 }
 
@@ -219,7 +274,7 @@ int shadow_pattern(struct warp *w, const struct insn *in, const struct pattern *
     struct access a;
     uint64_t shift = 0;
 
-    if (shadow_range(in, p, first))
+    if (!(in->checks & CHECK_ORDERS) && shadow_range(in, p, first))
         return EXEC_OK;
     if (p->space == SPACE_SHARED && !w->cta->shared_undefined &&
         (!w->cta->run->is_racing || in->checks & CHECK_NO_RACE))

@@ -44,6 +44,20 @@ uint64_t defined_count(const uint8_t *bits, uint64_t at, uint64_t n);
  */
 int race_new(struct cta *cta);
 void race_block(struct cta *cta);
+
+/* A warp comes to a barrier of the block; it leaves one, of all threads or of some. */
+void race_arrive(struct warp *w, int barrier);
+void race_leave(struct warp *w, int barrier, bool is_full);
+void race_forget(struct cta *cta, int barrier); /* it is used again from here on */
+
+/* Lanes of a warp have met in a .sync. */
+void race_meet(struct warp *w, uint32_t lanes);
+
+/* An access that takes or gives a lock (CHECK_ORDERS), in any space. */
+void race_order(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
 int race_access(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
+
+/* phases.c: what of a module's accesses to shared memory cannot race. */
+int phases_find(struct ptx_module *module, struct err *err) MUST_CHECK;
 
 #endif

@@ -734,6 +734,8 @@ int simt_step(struct cta *cta, struct err *err)
         if (cta->is_waiting)
             return SIMT_WAITS;
     }
+    if (check_pending(cta, err) < 0)
+        return SIMT_FAULT;
     end_block(cta);
     return SIMT_DONE;
 }

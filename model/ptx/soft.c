@@ -181,9 +181,7 @@ static uint64_t pack_int(struct soft v, const struct soft_format *f, enum soft_r
     uint64_t least = is_signed ? most + 1 : 0; /* the magnitude of the lowest */
 
     if (v.class == SOFT_NAN)
-        return !(flags & SOFT_NAN_IS_TOP) ? 0
-               : is_signed                ? ~most
-                                          : (uint64_t)1 << (f->bits - 1);
+        return !(flags & SOFT_NAN_IS_TOP) ? 0 : is_signed ? ~most : (uint64_t)1 << (f->bits - 1);
     if (v.class == SOFT_INFINITY || (v.significand && magnitude(v) >= 64))
         return v.is_negative ? 0 - least : most;
     n = v.significand ? round_to(v, 0, rounding) : 0;

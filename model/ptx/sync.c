@@ -11,6 +11,8 @@
  */
 #include "model/ptx/sync.h"
 
+#include "model/ptx/shadow.h"
+
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
@@ -282,6 +284,7 @@ int exec_sync(struct warp *w, const struct insn *in, uint32_t mask)
     if (!is_together(w, in, mask))
         return EXEC_PARK;
     hold(&here, 1, ((const word32 *)(w->rows + in->rows[0]))[__builtin_ctz(mask)]);
+    race_meet(w, mask);
     return EXEC_OK;
 }
 
@@ -351,6 +354,7 @@ void sync_park(struct warp *w, struct group *g, uint32_t mask)
     if (named_by(g) & w->live & ~together)
         return;
     hold(parties, n, named_by(g));
+    race_meet(w, together);
     for (int i = 0; i < n; i++) {
         met[i]->state = GROUP_READY;
         met[i]->at++;
