@@ -22,6 +22,7 @@ struct argument {
     struct source where; /* the whole argument: carets */
     const struct local *locals;
     size_t local_count;
+    struct launch_value *out;
 };
 
 static int fail(const struct argument *a, struct err *err, enum err_name name, const char *fmt, ...)
@@ -249,16 +250,44 @@ static int store_vector(const struct argument *a, const struct element_type *typ
     return 0;
 }
 
+/* A pointer in a struct: its buffer's address, whose place is noted for cards. */
+static int store_pointer(const struct argument *a, const struct struct_member *m,
+                         struct source text, char *out, struct err *err)
+{
+    struct launch_value *value = a->out;
+    struct cast cast = { 0 };
+    uint64_t address = 0;
+    struct value v;
+
+    if (m->rank > 0 || value->pointer_count == COUNT(value->pointers))
+        return fail(a, err, ERR_UnsupportedError,
+                    "%s: member %s has more pointers than can be "
+                    "passed",
+                    name_of(a), m->name);
+    strip_cast(a, &text, &cast);
+    if (!bytes_equal(text.text, "nullptr") && !bytes_equal(text.text, "NULL")) {
+        if (evaluate(a, text, &v, err) < 0)
+            return -1;
+        if (v.type == VALUE_BUFFER && !v.buffer.buffer->is_symbol)
+            address =
+                v.buffer.buffer->address + (uint64_t)v.buffer.offset * v.buffer.buffer->type.bytes;
+        else if (v.type != VALUE_INT || v.i != 0)
+            return fail(a, err, ERR_UsageError, "%s: member %s takes a buffer, and %s is %s",
+                        name_of(a), m->name, shown(a, text), value_a_type(v.type));
+    }
+    memcpy(out, &address, sizeof(address));
+    value->pointers[value->pointer_count++] =
+        (struct launch_place_of_pointer){ (size_t)(out - (char *)value->bytes), address };
+    return 0;
+}
+
 static int store_member(const struct argument *a, const struct struct_member *m, struct source text,
                         char *out, int depth, struct err *err)
 {
     struct source *parts;
 
     if (m->is_pointer)
-        return fail(a, err, ERR_UnsupportedError,
-                    "%s: member %s is a pointer, and structs that "
-                    "hold pointers cannot be passed yet",
-                    name_of(a), m->name);
+        return store_pointer(a, m, text, out, err);
     if (m->rank == 0)
         return store_type(a, &m->type, text, out, depth, err);
     if (split_values(a, text, (size_t)m->count, m->name, &parts, err) < 0)
@@ -422,12 +451,24 @@ static const char *text_of(const struct argument *a)
     return text ? text : text_show(a->call->arena, a->where.text, 40);
 }
 
+bool launch_value_is_in(const struct launch_value *value, const struct buffer *buffer)
+{
+    if (value->is_pointer)
+        return value->address >= buffer->address &&
+               value->address - buffer->address <= buffer->size;
+    for (size_t i = 0; i < value->pointer_count; i++)
+        if (value->pointers[i].address >= buffer->address &&
+            value->pointers[i].address - buffer->address <= buffer->size)
+            return true;
+    return false;
+}
+
 int launch_argument_read(struct call *call, const struct cuda_image *image, size_t index,
                          struct source where, const struct local *locals, size_t local_count,
                          struct launch_value *out, struct err *err)
 {
     const struct cuda_parameter *p = &image->parameters[index];
-    struct argument a = { call, image, p, index, where, locals, local_count };
+    struct argument a = { call, image, p, index, where, locals, local_count, out };
     struct element_type type = { .name = p->type, .kind = p->kind, .lanes = p->lanes };
 
     *out = (struct launch_value){ .text = text_of(&a) };

@@ -237,8 +237,7 @@ static void put_state(struct call *call, const struct launch_plan *plan,
         bool is_used = false;
 
         for (size_t k = 0; k < plan->value_count; k++)
-            is_used |= plan->values[k].is_pointer && plan->values[k].address >= b->address &&
-                       plan->values[k].address - b->address <= b->size;
+            is_used |= launch_value_is_in(&plan->values[k], b);
         if (is_used && !b->is_symbol)
             names[n++] = b->name;
     }
@@ -257,8 +256,8 @@ static void put_state(struct call *call, const struct launch_plan *plan,
 void launch_explain(struct call *call, const struct launch_plan *plan,
                     const struct ptx_fault *fault, struct err *err)
 {
-    static const enum err_name PLAIN[] = { ERR_Interrupted, ERR_LaunchError, ERR_UnsupportedError, ERR_ResourceError,
-                                           ERR_DeviceError, ERR_InternalError };
+    static const enum err_name PLAIN[] = { ERR_Interrupted,   ERR_LaunchError, ERR_UnsupportedError,
+                                           ERR_ResourceError, ERR_DeviceError, ERR_InternalError };
     struct buf out = { 0 };
     char *report = err->detail;
 

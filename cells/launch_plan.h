@@ -21,8 +21,16 @@ struct launch_value {
     uint64_t address; /* of a pointer: virtual, 0 for null */
     void *bytes;      /* of everything else */
     size_t size, align;
+    struct launch_place_of_pointer { /* of a struct's members that are pointers */
+        size_t offset;
+        uint64_t address;
+    } pointers[16];
+    size_t pointer_count;
     const char *text; /* "1000", "x + 16" */
 };
+
+/* Does an argument, or a pointer in one, lie in the buffer or at its end? */
+bool launch_value_is_in(const struct launch_value *value, const struct buffer *buffer);
 
 struct launch_plan {
     struct session_device device;

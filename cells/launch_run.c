@@ -15,7 +15,7 @@
 enum {
     TICK_MS = 100,
     WRITTEN_THREADS = 1 << 15, /* of the code as written: blocks of so many, two at least */
-    WRITTEN_LEAST = 1 << 14, /* instructions of one of its threads, at least and at most */
+    WRITTEN_LEAST = 1 << 14,   /* instructions of one of its threads, at least and at most */
     WRITTEN_MOST = 1 << 22,
     WRITTEN_ALL = 1 << 28, /* and of all of them together */
 };
@@ -55,12 +55,9 @@ static void put_buffer(struct runner *r, const struct buffer *b)
 
 static bool points_into(const struct launch_plan *plan, const struct buffer *b)
 {
-    for (size_t i = 0; i < plan->value_count; i++) {
-        const struct launch_value *v = &plan->values[i];
-
-        if (v->is_pointer && v->address >= b->address && v->address - b->address < b->size)
+    for (size_t i = 0; i < plan->value_count; i++)
+        if (launch_value_is_in(&plan->values[i], b))
             return true;
-    }
     return false;
 }
 
@@ -184,6 +181,8 @@ static void put_values(struct buf *body, const struct launch_plan *p)
             launch_put_pointer(body, v->address);
         else
             launch_put_value(body, v->bytes, v->size, v->align);
+        for (size_t k = 0; k < v->pointer_count; k++)
+            launch_put_pointer_at(body, v->pointers[k].offset);
     }
 }
 

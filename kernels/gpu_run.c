@@ -337,6 +337,13 @@ static bool is_of(const struct run *r, const struct gpu_launch *l, size_t buffer
 
         if (a->is_pointer && launch_buffer_at(r->request, a->address) == (int)buffer)
             return true;
+        for (size_t k = 0; k < a->pointer_count; k++) {
+            uint64_t address;
+
+            memcpy(&address, a->value.data + a->pointers[k], sizeof(address));
+            if (launch_buffer_at(r->request, address) == (int)buffer)
+                return true;
+        }
     }
     return r->buffers[buffer].is_module;
 }

@@ -62,6 +62,18 @@ static int read_argument(const struct field_item *item, struct launch_argument *
     return 0;
 }
 
+static int read_pointer_at(struct bytes data, struct launch_argument *out)
+{
+    int64_t at;
+
+    if (!copy_row(data, &at, sizeof(at)) || at < 0 || at > MAX_ARGUMENT ||
+        (size_t)at + sizeof(uint64_t) > out->value.size ||
+        out->pointer_count == LAUNCH_MOST_POINTERS)
+        return -1;
+    out->pointers[out->pointer_count++] = (uint32_t)at;
+    return 0;
+}
+
 static int read_arguments(struct arena *arena, struct bytes record, struct launch *out,
                           struct err *err)
 {
@@ -81,6 +93,10 @@ static int read_arguments(struct arena *arena, struct bytes record, struct launc
             if (!names[out->parameter_count++])
                 return err_set(err, ERR_ResourceError, "out of memory for a launch");
         }
+        if (item.tag == TAG_POINTER_AT &&
+            (out->argument_count == 0 ||
+             read_pointer_at(item.data, &list[out->argument_count - 1]) < 0))
+            return damaged(err, "pointer");
         if (item.tag != TAG_ARGUMENT && item.tag != TAG_POINTER)
             continue;
         if (read_argument(&item, &list[out->argument_count++], err) < 0)
@@ -372,6 +388,11 @@ void *launch_parameters(const struct launch_request *request, const struct launc
         } else {
             memcpy(blob + at, a->value.data, a->value.size);
         }
+        for (size_t k = 0; k < a->pointer_count; k++) {
+            memcpy(&address, blob + at + a->pointers[k], sizeof(address));
+            address = real_address(request, address, addresses);
+            memcpy(blob + at + a->pointers[k], &address, sizeof(address));
+        }
         at += a->value.size;
     }
     *size = at;
@@ -434,6 +455,11 @@ void launch_put_value(struct buf *body, const void *value, size_t size, size_t a
     buf_put(body, (const char *)&word, sizeof(word));
     buf_put(body, value, size);
     fields_end(body, begin);
+}
+
+void launch_put_pointer_at(struct buf *body, size_t offset)
+{
+    fields_put_int(body, TAG_POINTER_AT, (int64_t)offset);
 }
 
 void launch_end(struct buf *body, size_t begin)

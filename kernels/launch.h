@@ -35,6 +35,7 @@ enum launch_tag {
     TAG_PARAMETER,    /* text, repeats in order: names of the parameters */
     TAG_ARGUMENT,     /* bytes, repeats: alignment (uint32), then a value */
     TAG_POINTER,      /* int, repeats in the same list: a virtual address */
+    TAG_POINTER_AT,   /* int, behind its argument: byte of a pointer in a struct */
     TAG_OPTIONS,      /* bytes: struct launch_options */
     TAG_MODEL_DEVICE, /* bytes: struct device (its name is not sent) */
     TAG_DEVICE_NAME,  /* text */
@@ -135,8 +136,11 @@ struct launch_status {
 };
 
 /* A request as read; texts, images and arrays live in the arena, buffers are mapped. */
+enum { LAUNCH_MOST_POINTERS = 16 }; /* in one struct */
 struct launch_argument {
     bool is_pointer;
+    uint32_t pointers[LAUNCH_MOST_POINTERS]; /* bytes in value at which addresses stand */
+    size_t pointer_count;
     uint32_t align;
     uint64_t address;   /* when it is one */
     struct bytes value; /* else; borrowed from the message */
@@ -236,6 +240,8 @@ void launch_put_device(struct buf *body, const struct device *device);
 size_t launch_begin(struct buf *body, const struct launch_config *shape, const char *symbol);
 void launch_put_pointer(struct buf *body, uint64_t address);
 void launch_put_value(struct buf *body, const void *value, size_t size, size_t align);
+/* The last value has a virtual address at this byte. */
+void launch_put_pointer_at(struct buf *body, size_t offset);
 void launch_end(struct buf *body, size_t begin);
 
 /* ---- launch_facts.c: what a launch says, there and back ---- */

@@ -156,7 +156,9 @@ static void keys_say_the_same_as_the_sign(void **state)
                 "%buffer o int[4096] = zeros\n"
                 "dim3 b(16, 16), g(2, 3);\nwhere<<<g, b>>>(o); cudaDeviceSynchronize();");
     assert_prints(h, "%print o[1535]\n%print o[1536]", "5255\n0\n");
-    run_cell(h, "where<<<sizeof(half), dim3{sizeof(float), sizeof(o) / 2}>>>(o + 0 * 2);\nwhere<<<1, 1>>>(o + 4095)");
+    run_cell(
+        h,
+        "where<<<sizeof(half), dim3{sizeof(float), sizeof(o) / 2}>>>(o + 0 * 2);\nwhere<<<1, 1>>>(o + 4095)");
     assert_prints(h, "%print o[15]\n%print o[4095]\n%print _.threads", "1007\n0\n1\n");
 }
 
@@ -300,6 +302,8 @@ static void arguments_fit_the_signature_or_are_refused(void **state)
         { "p({1, 2.5, {3, 4}})", NULL, "10.5" },
         { "p({1, 2.5})", "UsageError", "3 values" },
         { "p({1.5, 2.5, {3, 4}})", "UsageError", "integer" },
+        { "vw({x + 2, 3, nullptr})", NULL, "3" },
+        { "vw({7, 3, nullptr})", "UsageError", "member at takes a buffer" },
         { "v4(x)", NULL, "0" },
         { "v4(x + 1)", "ValueError", "multiple of 16" },
         { "v4(x + 62)", "ValueError", "too small" },
@@ -315,20 +319,22 @@ static void arguments_fit_the_signature_or_are_refused(void **state)
     struct harness *h = *state;
 
     need_compiler(h);
-    run_cell(h,
-             "#include <cuda_fp16.h>\n"
-             "struct pair { int a; double b; float c[2]; };\n"
-             "%buffer x float[64] = zeros\n%buffer b int[64] = zeros\n%buffer r double[1] = zeros\n"
-             "__global__ void i(double *r, int n) { r[0] = n; }\n"
-             "__global__ void u(double *r, unsigned n) { r[0] = n; }\n"
-             "__global__ void d(double *r, double n) { r[0] = n; }\n"
-             "__global__ void c(double *r, char n) { r[0] = n; }\n"
-             "__global__ void h(double *r, half n) { r[0] = __half2float(n); }\n"
-             "__global__ void f4(double *r, float4 v) { r[0] = v.x + v.y + v.z + v.w; }\n"
-             "__global__ void p(double *r, pair v) { r[0] = v.a + v.b + v.c[0] + v.c[1]; }\n"
-             "__global__ void v4(double *r, const float4 *v) { r[0] = v[0].x; }\n"
-             "__global__ void any(double *r, const void *v) { r[0] = v == nullptr; }\n"
-             "__global__ void ui(double *r, const unsigned *v) { r[0] = v[0]; }\n");
+    run_cell(
+        h, "#include <cuda_fp16.h>\n"
+           "struct pair { int a; double b; float c[2]; };\n"
+           "%buffer x float[64] = zeros\n%buffer b int[64] = zeros\n%buffer r double[1] = zeros\n"
+           "__global__ void i(double *r, int n) { r[0] = n; }\n"
+           "__global__ void u(double *r, unsigned n) { r[0] = n; }\n"
+           "__global__ void d(double *r, double n) { r[0] = n; }\n"
+           "__global__ void c(double *r, char n) { r[0] = n; }\n"
+           "__global__ void h(double *r, half n) { r[0] = __half2float(n); }\n"
+           "__global__ void f4(double *r, float4 v) { r[0] = v.x + v.y + v.z + v.w; }\n"
+           "__global__ void p(double *r, pair v) { r[0] = v.a + v.b + v.c[0] + v.c[1]; }\n"
+           "struct view { float *at; int n; const float *none; };\n"
+           "__global__ void vw(double *r, view v) { r[0] = v.at[0] + v.n + (v.none != nullptr); }\n"
+           "__global__ void v4(double *r, const float4 *v) { r[0] = v[0].x; }\n"
+           "__global__ void any(double *r, const void *v) { r[0] = v == nullptr; }\n"
+           "__global__ void ui(double *r, const unsigned *v) { r[0] = v[0]; }\n");
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *open = strchr(cases[i].argument, '('), *inside = open + 1;
         char code[200];
