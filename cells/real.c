@@ -15,9 +15,32 @@ static const double HALF_PI_1 = 0x1.921fb544p+0, HALF_PI_2 = 0x1.0b4611a6p-34,
                     HALF_PI_3 = 0x1.3198a2e037073p-69;
 static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
 
+/* 1 / n!: what the series of exp, sin and cos share. */
+static const double INVERSE_FACTORIAL[] = {
+    1.0,
+    1.0,
+    1.0 / 2,
+    1.0 / 6,
+    1.0 / 24,
+    1.0 / 120,
+    1.0 / 720,
+    1.0 / 5040,
+    1.0 / 40320,
+    1.0 / 362880,
+    1.0 / 3628800,
+    1.0 / 39916800,
+    1.0 / 479001600,
+    1.0 / 6227020800,
+    1.0 / 87178291200,
+    1.0 / 1307674368000,
+    1.0 / 20922789888000,
+    1.0 / 355687428096000,
+    1.0 / 6402373705728000,
+};
+
 double real_exp(double x)
 {
-    double k, r, sum = 1;
+    double k, r, sum = 0;
 
     if (x != x)
         return x;
@@ -29,17 +52,20 @@ double real_exp(double x)
     r = x - k * LN2_HIGH - k * LN2_LOW;
     /* sum r^n / n!, |r| <= 0.35: the 14th term is below 2^-57. */
     for (int n = 14; n > 0; n--)
-        sum = 1 + sum * r / n;
-    return ldexp(sum, (int)k);
+        sum = (sum + INVERSE_FACTORIAL[n]) * r;
+    return ldexp(1 + sum, (int)k);
 }
 
 /* log of m in sqrt(1/2) .. sqrt(2), as 2 atanh((m - 1) / (m + 1)). */
 static double log_near_1(double m)
 {
+    static const double INVERSE_ODD[] = { 1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,
+                                          1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
+                                          1.0 / 19, 1.0 / 21, 1.0 / 23 };
     double s = (m - 1) / (m + 1), z = s * s, sum = 0;
 
-    for (int n = 23; n >= 3; n -= 2)
-        sum = (sum + 1.0 / n) * z;
+    for (int n = 10; n >= 0; n--)
+        sum = (sum + INVERSE_ODD[n]) * z;
     return 2 * s + 2 * s * sum;
 }
 
@@ -92,22 +118,23 @@ static double reduce(double x, int *quarter)
     return x - k * HALF_PI_1 - k * HALF_PI_2 - k * HALF_PI_3;
 }
 
+/* r - r^3/3! + r^5/5! - ...: the signs alternate with z = -r^2. */
 static double sin_near_0(double r)
 {
-    double z = r * r, sum = 0;
+    double z = -r * r, sum = 0;
 
-    for (int n = 18; n >= 2; n -= 2)
-        sum = (1 + sum) * -z / (n * (n + 1));
+    for (int n = 17; n >= 3; n -= 2)
+        sum = (sum + INVERSE_FACTORIAL[n]) * z;
     return r + r * sum;
 }
 
 static double cos_near_0(double r)
 {
-    double z = r * r, sum = 0;
+    double z = -r * r, sum = 0;
 
     for (int n = 18; n >= 4; n -= 2)
-        sum = (1 + sum) * -z / (n * (n - 1));
-    return 1 - z / 2 * (1 + sum);
+        sum = (sum + INVERSE_FACTORIAL[n]) * z;
+    return 1 + (z / 2 + z * sum);
 }
 
 static double turned(double x, int more)
@@ -138,8 +165,8 @@ static double sinh_near_0(double x)
 {
     double z = x * x, sum = 0;
 
-    for (int n = 14; n >= 2; n -= 2)
-        sum = (1 + sum) * z / (n * (n + 1));
+    for (int n = 15; n >= 3; n -= 2)
+        sum = (sum + INVERSE_FACTORIAL[n]) * z;
     return x + x * sum;
 }
 
