@@ -8,6 +8,7 @@
 #include "cells/cuda.h"
 
 #include "cells/cuda_host.h"
+#include "cells/cuda_macro.h"
 #include "cells/cuda_state.h"
 #include "cells/cuda_table.h"
 #include "cells/internal.h"
@@ -325,7 +326,7 @@ static int split(struct cuda *cuda, struct arena *arena, struct bytes source, in
         fresh->list[i].options = options;
         fresh->list[i].segment = cuda->segments;
     }
-    if (cuda_mark_host(cuda, fresh, err) == 0)
+    if (cuda_expand_calls(cuda, fresh, err) == 0 && cuda_mark_host(cuda, fresh, err) == 0)
         return 0;
     remember_failed(cuda, fresh, cell);
     return -1;

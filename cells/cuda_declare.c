@@ -420,7 +420,7 @@ static int finish(struct reading *r)
     return add_name(r, r->name, item->kind);
 }
 
-/* `MACRO(x)` without a semicolon ends where the next line begins with a word. */
+/* `MACRO(x)` without a semicolon ends where the next line begins with a word, or another call. */
 static bool begins_another(struct reading *r, struct scan_token t)
 {
     const char *end = r->last.text.data + r->last.text.size;
@@ -428,7 +428,9 @@ static bool begins_another(struct reading *r, struct scan_token t)
     if (!r->is_macro_call || r->has_body || !scan_is_sign(r->last, ')'))
         return false;
     return t.kind == SCAN_DIRECTIVE ||
-           (t.kind == SCAN_WORD && memchr(end, '\n', (size_t)(t.text.data - end)));
+           (t.kind == SCAN_WORD &&
+            (memchr(end, '\n', (size_t)(t.text.data - end)) ||
+             (r->scanner->at < r->scanner->end && *r->scanner->at == '(' && !is_attribute(t))));
 }
 
 /* True when the } just read ends the declaration: the body of a function that it is. */

@@ -119,25 +119,14 @@ struct entry_search {
 static void try_entry(void *arg, struct bytes symbol)
 {
     struct entry_search *search = arg;
-    char text[512], plain[256];
+    char text[1024];
 
     if (search->found.size > 0 || symbol.size >= sizeof(text))
         return;
     memcpy(text, symbol.data, symbol.size);
     text[symbol.size] = '\0';
-    cuda_plain_name(text, plain, sizeof(plain));
-    if (strcmp(plain, search->wanted) != 0)
-        return;
-    /* Two namespaces may have a kernel of one name: the linked name has the namespace's too. */
-    if (search->scope[0]) {
-        char part[128];
-        size_t n = strcspn(search->scope, ":");
-
-        snprintf(part, sizeof(part), "%zu%.*s", n, (int)n, search->scope);
-        if (strncmp(text, "_ZN", 3) == 0 && !strstr(text, part))
-            return;
-    }
-    search->found = symbol;
+    if (cuda_symbol_is(text, search->scope, search->wanted))
+        search->found = symbol;
 }
 
 static const char *find_symbol(const struct making *m, const struct image *image)

@@ -359,3 +359,23 @@ void cuda_plain_name(const char *symbol, char *out, size_t capacity)
     }
     snprintf(out, capacity, "%.*s", (int)min_i64((int64_t)n, 1000), name);
 }
+
+bool cuda_symbol_is(const char *symbol, const char *scope, const char *name)
+{
+    char plain[256], part[140];
+
+    cuda_plain_name(symbol, plain, sizeof(plain));
+    if (strcmp(plain, name) != 0)
+        return false;
+    if (strncmp(symbol, "_ZN", 3) != 0) /* extern "C" has no scope in its linked name */
+        return true;
+    for (const char *at = scope; *at;) {
+        size_t n = strcspn(at, ":");
+
+        snprintf(part, sizeof(part), "%zu%.*s", n, (int)min_i64((int64_t)n, 120), at);
+        if (!strstr(symbol, part))
+            return false;
+        at += n + strspn(at + n, ":");
+    }
+    return true;
+}

@@ -103,6 +103,9 @@ size_t cuda_include_at(const struct cuda_items *items, struct bytes composed, in
 /* The plain name in a linked one: "_Z5saxpyifPKfPf" is "saxpy". Writes at most capacity bytes. */
 void cuda_plain_name(const char *symbol, char *out, size_t capacity);
 
+/* Is a linked name that of `name` in a scope, "a::b::" or ""? "_ZN1a1kEPf" is k in "a::". */
+bool cuda_symbol_is(const char *symbol, const char *scope, const char *name);
+
 /* ---- for cuda_split.c and cuda_declare.c ---- */
 
 struct scanner;

@@ -69,8 +69,23 @@ static int add_row(struct table *t, const char *name, const struct cuda_kernel *
     return 0;
 }
 
-static int collect(struct table *t, const struct cuda_items *fresh, const struct image *image,
-                   struct err *err)
+static const struct cuda_kernel *kernel_of(const struct image *image, const struct item_name *n)
+{
+    for (size_t i = 0; i < image->kernel_count; i++)
+        if (cuda_symbol_is(image->kernels[i].symbol, n->scope, n->name))
+            return &image->kernels[i];
+    return NULL;
+}
+
+static const char *shown_name(struct result *r, const struct item_name *n)
+{
+    const char *text = n->scope[0] ? result_text(r, "%s%s", n->scope, n->name) : n->name;
+
+    return text ? text : n->name;
+}
+
+static int collect(struct result *r, struct table *t, const struct cuda_items *fresh,
+                   const struct image *image, struct err *err)
 {
     for (size_t i = 0; i < fresh->count; i++) {
         const struct cuda_item *item = &fresh->list[i];
@@ -78,14 +93,14 @@ static int collect(struct table *t, const struct cuda_items *fresh, const struct
         t->uses_arch |= item->kind != ITEM_HOST && cuda_uses(item->text, "__CUDA_ARCH__");
         for (size_t k = 0; k < item->name_count; k++) {
             const struct item_name *n = &item->names[k];
-            const struct cuda_kernel *kernel = image_kernel(image, n->name);
+            const struct cuda_kernel *kernel = kernel_of(image, n);
 
             if (n->kind != ITEM_KERNEL || n->is_specialization)
                 continue;
             t->has_template |= n->is_template;
             /* A branch of #if that was not taken has no kernel. */
             if ((kernel || n->is_template || item->kind == ITEM_KERNEL || !t->has_code) &&
-                add_row(t, n->name, n->is_template ? NULL : kernel, err) < 0)
+                add_row(t, shown_name(r, n), n->is_template ? NULL : kernel, err) < 0)
                 return -1;
         }
     }
@@ -261,7 +276,7 @@ int cuda_show_kernels(struct session *session, const struct cuda_items *fresh,
     t->cell = session_run_count(session);
     t->has_code = image->cubin.size > 0;
     t->options = fresh->count > 0 ? fresh->list[0].options : NULL;
-    if (collect(t, fresh, image, err) < 0)
+    if (collect(r, t, fresh, image, err) < 0)
         goto out;
     if (t->count == 0) {
         rc = 0;

@@ -341,6 +341,39 @@ static void operators_and_macro_calls_are_always_there(void **state)
                  "k takes");
 }
 
+static void macros_that_define_kernels_are_understood(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    assert_shows(h,
+                 "#define TYPED(name, T, op) __global__ void name##_##T(T *x) \\\n"
+                 "{ x[threadIdx.x] = x[threadIdx.x] op 2; }\n"
+                 "#define BOTH(name, op) TYPED(name, int, op) TYPED(name, float, op)\n"
+                 "BOTH(times, *)\nTYPED(plus, double, +);\n",
+                 "3 kernels");
+    assert_non_null(strstr(buf_text(&h->display), "times_float"));
+    assert_non_null(strstr(buf_text(&h->display), "plus_double"));
+    assert_shows(h, "%occupancy times_int", "Occupancy 100 %");
+}
+
+static void namespaces_keep_their_kernels_apart(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    assert_shows(h,
+                 "namespace a { __global__ void k(int *x) { *x = 1; } __device__ int f(); }\n"
+                 "namespace b { __global__ void k(int *x) { *x = 2; } }",
+                 "b::k");
+    assert_non_null(strstr(buf_text(&h->display), "a::k"));
+    assert_shows(h, "namespace a { __global__ void k2(int *x) { *x = 3; } }", "a::k2 takes");
+    assert_shows(h, "%ptx a::k", "");
+    assert_non_null(strstr(buf_text(&h->out), "In[2] 1"));
+    assert_shows(h, "%ptx b::k", "");
+    assert_non_null(strstr(buf_text(&h->out), "In[2] 2"));
+}
+
 static void cooperative_groups_compile(void **state)
 {
     struct harness *h = *state;
@@ -507,6 +540,8 @@ int main(int argc, char **argv)
         SESSION_TEST(a_cell_shows_what_its_kernels_take),
         SESSION_TEST(a_kernel_uses_what_earlier_cells_define),
         SESSION_TEST(operators_and_macro_calls_are_always_there),
+        SESSION_TEST(macros_that_define_kernels_are_understood),
+        SESSION_TEST(namespaces_keep_their_kernels_apart),
         SESSION_TEST(cooperative_groups_compile),
         SESSION_TEST(an_error_in_an_earlier_cell_is_placed_there),
         SESSION_TEST(running_a_cell_again_replaces_its_definitions),
