@@ -113,45 +113,6 @@ struct area decode_area(struct decoder *d, struct symbol *s)
 
 /* ---- Operands ------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    enum special special;
-} SPECIALS[] = {
-    { "%tid.x", SPECIAL_TID_X },
-    { "%tid.y", SPECIAL_TID_Y },
-    { "%tid.z", SPECIAL_TID_Z },
-    { "%ntid.x", SPECIAL_NTID_X },
-    { "%ntid.y", SPECIAL_NTID_Y },
-    { "%ntid.z", SPECIAL_NTID_Z },
-    { "%ctaid.x", SPECIAL_CTAID_X },
-    { "%ctaid.y", SPECIAL_CTAID_Y },
-    { "%ctaid.z", SPECIAL_CTAID_Z },
-    { "%nctaid.x", SPECIAL_NCTAID_X },
-    { "%nctaid.y", SPECIAL_NCTAID_Y },
-    { "%nctaid.z", SPECIAL_NCTAID_Z },
-    { "%laneid", SPECIAL_LANEID },
-    { "%warpid", SPECIAL_WARPID },
-    { "%nwarpid", SPECIAL_NWARPID },
-    { "%smid", SPECIAL_SMID },
-    { "%nsmid", SPECIAL_NSMID },
-    { "%gridid", SPECIAL_GRIDID },
-    { "%lanemask_eq", SPECIAL_LANEMASK_EQ },
-    { "%lanemask_lt", SPECIAL_LANEMASK_LT },
-    { "%lanemask_le", SPECIAL_LANEMASK_LE },
-    { "%lanemask_gt", SPECIAL_LANEMASK_GT },
-    { "%lanemask_ge", SPECIAL_LANEMASK_GE },
-    { "%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM },
-    { "%total_smem_size", SPECIAL_TOTAL_SMEM },
-};
-
-static int64_t special_row(struct decoder *d, const struct operand *o, int bits)
-{
-    for (size_t i = 0; i < COUNT(SPECIALS); i++)
-        if (bytes_equal(o->text, SPECIALS[i].name))
-            return decode_fixed(d, bits > 32 ? 8 : 4, SPECIALS[i].special, 0);
-    return decode_refuse(d, "a special register that is not known");
-}
-
 static int64_t symbol_row(struct decoder *d, const struct operand *o, int bits)
 {
     struct symbol *s = o->symbol;
@@ -222,7 +183,7 @@ static int64_t any_source(struct decoder *d, const struct operand *o, int bits)
             return decode_refuse(d, "a register of another size than the instruction");
         return row;
     case OPERAND_SPECIAL:
-        return special_row(d, o, bits);
+        return decode_special(d, o, bits);
     case OPERAND_INT:
         if (bits == 16)
             return decode_constant(d, bytes, (uint16_t)o->value);
@@ -415,68 +376,6 @@ int decode_table(struct decoder *d)
     if (op->sources > 2 && !take_source(d, 3, op->c_bits, &in->c))
         return -1;
     return take_destination(d, 0, op->d_bits, &in->d) ? 0 : -1;
-}
-
-static int decode_mov(struct decoder *d)
-{
-    const struct operand *to = decode_operand(d, 0), *from = decode_operand(d, 1);
-    bool is_pack = from && from->kind == OPERAND_VECTOR;
-    bool is_unpack = to && to->kind == OPERAND_VECTOR;
-    struct insn *in = d->insn;
-    int bits = opcode_type(&d->opcode).bits;
-    const struct operand *many = is_pack ? from : to;
-
-    if (bits == 1) {
-        set_exec(in, exec_logic, LAT_FREE);
-        in->option = LOGIC_MOVE;
-        return take_source(d, 1, 1, &in->a) && take_destination(d, 0, 1, &in->d) ? 0 : -1;
-    }
-    if (from && from->kind == OPERAND_SPECIAL &&
-        (bytes_equal(from->text, "%clock") || bytes_equal(from->text, "%clock64") ||
-         bytes_equal(from->text, "%globaltimer"))) {
-        set_exec(in, exec_clock, LAT_ALU);
-        in->option = bits > 32 ? ACCESS_WIDE_ROWS : 0;
-        return take_destination(d, 0, bits, &in->d) ? 0 : -1;
-    }
-    if (!is_pack && !is_unpack)
-        return decode_table(d);
-    if (many->count != 2 && many->count != 4)
-        return decode_refuse(d, "a vector of other than 2 or 4 registers");
-    set_exec(in, is_pack ? exec_pack : exec_unpack, LAT_FREE);
-    in->vector = (uint8_t)many->count;
-    in->option = (uint16_t)bits;
-    for (int i = 0; i < many->count; i++)
-        if (!take(is_pack ? decode_source(d, &many->items[i], bits / many->count)
-                          : decode_destination(d, &many->items[i], bits / many->count),
-                  &in->rows[i]))
-            return -1;
-    return is_pack ? (take_destination(d, 0, bits, &in->d) ? 0 : -1)
-                   : (take_source(d, 1, bits, &in->a) ? 0 : -1);
-}
-
-static int decode_cvta(struct decoder *d)
-{
-    char spelling[32] = "mov.b64";
-
-    if (!opcode_has(&d->opcode, "global") && !opcode_has(&d->opcode, "const"))
-        return decode_table(d);
-    const struct op *op = ops_find(d->table, spelling);
-    d->insn->full = op->full;
-    d->insn->masked = op->masked;
-    d->insn->latency = LAT_FREE;
-    return take_source(d, 1, 64, &d->insn->a) && take_destination(d, 0, 64, &d->insn->d) ? 0 : -1;
-}
-
-/* slct.dtype.ctype d, a, b, c: of the first type only the size acts. */
-static int decode_slct(struct decoder *d)
-{
-    struct type type = d->opcode.count == 3 ? type_of(d->opcode.parts[1]) : (struct type){ 0 };
-
-    if (type.bits == 32)
-        d->opcode.parts[1] = bytes_of("b32");
-    else if (type.bits == 64)
-        d->opcode.parts[1] = bytes_of("b64");
-    return decode_table(d);
 }
 
 /* ---- Control -------------------------------------------------------------------------------- */

@@ -107,6 +107,12 @@ static inline bool is_op(const struct decoder *d, const char *name)
 /* decode.c: what ops.def has, by its spelling. */
 int decode_table(struct decoder *d);
 
+/* decode_move.c; decode_special: the row of a special register. */
+int64_t decode_special(struct decoder *d, const struct operand *o, int bits);
+int decode_mov(struct decoder *d);
+int decode_cvta(struct decoder *d);
+int decode_slct(struct decoder *d);
+
 /* decode_compare.c */
 int decode_setp(struct decoder *d);
 int decode_set(struct decoder *d);

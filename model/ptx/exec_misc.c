@@ -44,16 +44,29 @@ int exec_logic(struct warp *w, const struct insn *in, uint32_t mask)
 int exec_lop3(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const word32 *a = row32(w, in->a), *b = row32(w, in->b), *c = row32(w, in->c);
-    word32 *d = row32(w, in->d);
+    word32 *d = row32(w, in->d), v[WARP] = { 0 };
+    uint32_t bits = 0;
 
+    /* Bit i of the table is the result where a, b and c have the bits of i. */
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t not_a = i & 4 ? 0 : UINT32_MAX, not_b = i & 2 ? 0 : UINT32_MAX;
+        uint32_t not_c = i & 1 ? 0 : UINT32_MAX;
+
+        if (in->option >> i & 1)
+            for (int l = 0; l < WARP; l++)
+                v[l] |= (a[l] ^ not_a) & (b[l] ^ not_b) & (c[l] ^ not_c);
+    }
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);
-        uint32_t v = 0;
 
-        for (int i = 0; i < 8; i++)
-            if (in->option >> i & 1)
-                v |= (i & 4 ? a[l] : ~a[l]) & (i & 2 ? b[l] : ~b[l]) & (i & 1 ? c[l] : ~c[l]);
-        d[l] = v;
+        d[l] = v[l];
+        bits |= (uint32_t)(v[l] != 0) << l;
+    }
+    if (in->option & LOP3_JOINS) {
+        uint32_t p = *row32(w, in->rows[1]);
+
+        p = in->option & LOP3_NEGATED ? ~p : p;
+        put_predicate(w, in->rows[0], in->option & LOP3_AND ? bits & p : bits | p, mask);
     }
     return EXEC_OK;
 }
@@ -88,56 +101,7 @@ int exec_bfi(struct warp *w, const struct insn *in, uint32_t mask)
     return EXEC_OK;
 }
 
-/* mov.b64 d, {a, b}: the first is the lowest part. */
-int exec_pack(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    int part = in->option / in->vector;
-    uint64_t low = ((uint64_t)1 << part) - 1;
-
-    for (uint32_t m = mask; m; m &= m - 1) {
-        int l = __builtin_ctz(m);
-        uint64_t v = 0;
-
-        for (int i = 0; i < in->vector; i++)
-            v |= (row32(w, in->rows[i])[l] & low) << (i * part);
-        if (in->option > 32)
-            row64(w, in->d)[l] = v;
-        else
-            row32(w, in->d)[l] = (uint32_t)v;
-    }
-    return EXEC_OK;
-}
-
-int exec_unpack(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    int part = in->option / in->vector;
-    uint64_t low = ((uint64_t)1 << part) - 1;
-
-    for (uint32_t m = mask; m; m &= m - 1) {
-        int l = __builtin_ctz(m);
-        uint64_t v = in->option > 32 ? row64(w, in->a)[l] : row32(w, in->a)[l];
-
-        for (int i = 0; i < in->vector; i++)
-            row32(w, in->rows[i])[l] = (uint32_t)(v >> (i * part) & low);
-    }
-    return EXEC_OK;
-}
-
 /* ---- The rest ------------------------------------------------------------------------------- */
-
-/* %clock: warp instructions so far; the interpreter has no other time. */
-int exec_clock(struct warp *w, const struct insn *in, uint32_t mask)
-{
-    for (uint32_t m = mask; m; m &= m - 1) {
-        int l = __builtin_ctz(m);
-
-        if (in->option & ACCESS_WIDE_ROWS)
-            row64(w, in->d)[l] = (uint64_t)w->instructions;
-        else
-            row32(w, in->d)[l] = (uint32_t)w->instructions;
-    }
-    return EXEC_OK;
-}
 
 int exec_isspacep(struct warp *w, const struct insn *in, uint32_t mask)
 {

@@ -123,6 +123,15 @@ struct comparing {
     uint32_t if_low, if_high; /* set: what a true comparison adds to the result */
 };
 
+/*
+ * insn.option of lop3, above the table: the predicate in rows[0] gets d != 0 joined with the one in
+ * rows[1].
+ */
+enum { LOP3_JOINS = 1 << 8, LOP3_AND = 1 << 9, LOP3_NEGATED = 1 << 10 };
+
+/* insn.option of reading the clock, besides ACCESS_WIDE_ROWS: its upper 32 bits. */
+enum { CLOCK_HIGH = 1 << 14 };
+
 /* insn.option of logic on predicates. */
 enum { LOGIC_AND, LOGIC_OR, LOGIC_XOR, LOGIC_NOT, LOGIC_MOVE };
 
@@ -530,9 +539,11 @@ exec_fn exec_shfl, exec_vote, exec_sync, exec_activemask, exec_barrier;
 /* exec_compare.c */
 exec_fn exec_setp, exec_set;
 
+/* exec_move.c */
+exec_fn exec_pack, exec_unpack, exec_move_wide, exec_clock;
+
 /* exec_misc.c */
-exec_fn exec_logic, exec_pack, exec_unpack, exec_clock, exec_isspacep, exec_nop, exec_lop3,
-    exec_bfi, exec_trap;
+exec_fn exec_logic, exec_isspacep, exec_nop, exec_lop3, exec_bfi, exec_trap;
 
 /* decode.c, cfg.c */
 int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;
