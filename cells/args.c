@@ -322,6 +322,17 @@ static int take_preset(struct reader *r, const struct param *p, struct err *err)
     return arg_value_read(r->session, &lexer, p, arg, err);
 }
 
+/* The line of the example that shows the magic: others may lead to it. */
+static const char *example_line(const struct magic *magic)
+{
+    size_t n = strlen(magic->name);
+
+    for (const char *p = magic->example; p && *p; p = strchr(p, '\n'), p += p != NULL)
+        if (p[0] == '%' && strncmp(p + 1 + (p[1] == '%'), magic->name, n) == 0)
+            return p;
+    return magic->example;
+}
+
 static int finish(struct reader *r, struct err *err)
 {
     for (size_t i = 0; i < r->magic->param_count; i++) {
@@ -336,8 +347,8 @@ static int finish(struct reader *r, struct err *err)
         lexer_fail_at(r->lexer, 0, r->lexer->source.text.size, err, ERR_UsageError,
                       "%s%s needs %s%s", magic_signs(r->magic), r->magic->name, p->name,
                       p->flags & PARAM_POSITIONAL ? "" : "=");
-        return err_next(err, "such as: %.*s", (int)strcspn(r->magic->example, "\n"),
-                        r->magic->example);
+        return err_next(err, "such as: %.*s", (int)strcspn(example_line(r->magic), "\n"),
+                        example_line(r->magic));
     }
     return 0;
 }

@@ -68,8 +68,8 @@ static const struct {
 };
 
 static const char *const LATER[] = {
-    "layout",     "lanes", "access",   "schedule", "little", "log",   "roofline",
-    "specialize", "interact",   "seed",   "param", "replay",
+    "layout",   "lanes",      "access",   "schedule", "little", "log",
+    "roofline", "specialize", "interact", "seed",     "param",  "replay",
 };
 
 static int refuse_magic(const struct lexer *lexer, const char *name, bool is_cell, size_t end,
@@ -203,6 +203,15 @@ static int run_magic(struct cell *cell, struct source line, const struct source 
     return run_found_magic(cell, magic, &lexer, body, target, err);
 }
 
+/* kernel<<<grid, block>>>(arguments); is %launch with the name left out. */
+static int run_launch(struct cell *cell, struct source line, const char *target, struct err *err)
+{
+    struct lexer lexer;
+
+    lexer_init(&lexer, line, cell->arena);
+    return run_found_magic(cell, magic_find("launch", false), &lexer, NULL, target, err);
+}
+
 /* ---- assignments ---- */
 
 /* name=word, as a shell writes it: a word that means nothing else is a text. */
@@ -293,6 +302,8 @@ int cell_assign(struct cell *cell, struct source source, struct err *err)
     source_place(&source, at, &right.line, &right.column);
     if (right.text.size > 1 && right.text.data[0] == '%' && is_name_start(right.text.data[1]))
         return run_magic(cell, right, NULL, name, err);
+    if (memmem(right.text.data, right.text.size, "<<<", 3))
+        return run_launch(cell, right, name, err);
     if (right.text.size && right.text.data[0] == '{' &&
         memchr(right.text.data, ':', right.text.size)) {
         lexer_fail_at(&lexer, at, text.size, err, ERR_UsageError, "a variable holds no dictionary");
@@ -332,15 +343,6 @@ static int run_help_line(struct cell *cell, struct source line, struct err *err)
     return 0;
 }
 
-/* kernel<<<grid, block>>>(arguments); is %launch with the name left out. */
-static int run_launch(struct cell *cell, struct source line, struct err *err)
-{
-    struct lexer lexer;
-
-    lexer_init(&lexer, line, cell->arena);
-    return run_found_magic(cell, magic_find("launch", false), &lexer, NULL, NULL, err);
-}
-
 /* What stands around a launch in C: dim3 block(16, 16); and cudaDeviceSynchronize(); */
 static int run_statement(struct cell *cell, const struct segment *segment, struct err *err)
 {
@@ -351,6 +353,8 @@ static int run_statement(struct cell *cell, const struct segment *segment, struc
                          .line = segment->text.line,
                          .column = segment->text.column };
 
+    if (segment->kind == SEGMENT_SCALAR)
+        return launch_scalar_declare(&call, segment->text, err);
     return segment->kind == SEGMENT_DIM ? launch_dim_declare(&call, segment->text, err)
                                         : launch_host_call(segment->text, err);
 }
@@ -469,8 +473,9 @@ static int run_segment(struct cell *cell, const struct segment *segment, struct 
     case SEGMENT_ASSIGN:
         return cell_assign(cell, segment->text, err);
     case SEGMENT_LAUNCH:
-        return run_launch(cell, segment->text, err);
+        return run_launch(cell, segment->text, NULL, err);
     case SEGMENT_DIM:
+    case SEGMENT_SCALAR:
     case SEGMENT_HOST:
         return run_statement(cell, segment, err);
     case SEGMENT_HELP:

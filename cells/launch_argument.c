@@ -411,6 +411,51 @@ static int read_buffer(const struct argument *a, const struct value *v, bool is_
     return 0;
 }
 
+/* &x[16] is x + 16; &x is no pointer into the buffer but one to it. */
+static int strip_address(const struct argument *a, struct source *text, struct err *err)
+{
+    struct source whole = *text;
+    size_t open = 0, n = whole.text.size;
+    const char *sum;
+
+    if (!n || whole.text.data[0] != '&')
+        return 0;
+    while (open < n && whole.text.data[open] != '[')
+        open++;
+    if (open == n || whole.text.data[n - 1] != ']')
+        return fail(a, err, ERR_UsageError, "%s: a buffer is a pointer already: leave & out",
+                    name_of(a));
+    sum = arena_printf(a->call->arena, "%.*s + (%.*s)", (int)open - 1, whole.text.data + 1,
+                       (int)(n - open) - 2, whole.text.data + open + 1);
+    if (!sum)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    *text = (struct source){ bytes_of(sum), whole.line, whole.column };
+    return 0;
+}
+
+static bool is_name(struct bytes text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (!(i ? is_name_char(text.data[i]) : is_name_start(text.data[i])))
+            return false;
+    return text.size > 0;
+}
+
+/* A name that nothing has, where a buffer is due: how to make one. */
+static int hint_at_buffer(const struct argument *a, struct bytes text, struct err *err)
+{
+    const char *pointee = *a->parameter->pointee && strcmp(a->parameter->pointee, "void") != 0
+                              ? a->parameter->pointee
+                              : "float";
+
+    if (err && err->name == ERR_NameError && is_name(text)) {
+        err->next[0] = '\0';
+        err_next(err, "%%buffer %.*s %s[1000] = zeros makes a buffer", (int)text.size, text.data,
+                 pointee);
+    }
+    return -1;
+}
+
 static int read_pointer(const struct argument *a, struct source text, struct launch_value *out,
                         struct err *err)
 {
@@ -422,8 +467,10 @@ static int read_pointer(const struct argument *a, struct source text, struct lau
     strip_cast(a, &text, &cast);
     if (bytes_equal(text.text, "nullptr") || bytes_equal(text.text, "NULL"))
         return 0;
-    if (evaluate(a, text, &v, err) < 0)
+    if (strip_address(a, &text, err) < 0)
         return -1;
+    if (evaluate(a, text, &v, err) < 0)
+        return hint_at_buffer(a, text.text, err);
     if (v.type == VALUE_BUFFER)
         return read_buffer(a, &v, cast.is_pointer, text, out, err);
     if (v.type == VALUE_INT && v.i == 0)

@@ -99,30 +99,112 @@ static int declare_one(struct call *call, struct source part, struct err *err)
     return session_set(call->session, copy, &v, err);
 }
 
-int launch_dim_declare(struct call *call, struct source statement, struct err *err)
+/* The declarators of a statement behind its type, of so many bytes, up to the semicolon. */
+static int split_declarators(struct call *call, struct source statement, size_t type_end,
+                             struct source **parts, size_t *count, struct err *err)
 {
-    struct source *parts;
-    size_t count, start = 0, end = statement.text.size;
+    size_t end = statement.text.size;
     struct source list;
     char *text;
 
-    while (start < end && is_blank(statement.text.data[start]))
-        start++;
-    start += strlen("dim3");
-    while (end > start &&
+    while (end > type_end &&
            (is_blank(statement.text.data[end - 1]) || statement.text.data[end - 1] == ';' ||
             statement.text.data[end - 1] == '\n'))
         end--;
     /* In brackets, so that one function splits it; a bracket more on the left shifts nothing. */
-    list = launch_piece(&statement, start, end);
+    list = launch_piece(&statement, type_end, end);
     text = arena_printf(call->arena, "(%.*s)", (int)list.text.size, list.text.data);
     if (!text)
         return err_set(err, ERR_ResourceError, "out of memory");
     list = (struct source){ bytes_of(text), list.line, list.column - 1 };
-    if (launch_split(list, call->arena, &parts, &count, err) < 0)
+    return launch_split(list, call->arena, parts, count, err);
+}
+
+static size_t skip_blanks(struct bytes text, size_t at)
+{
+    while (at < text.size && is_blank(text.data[at]))
+        at++;
+    return at;
+}
+
+static size_t skip_word(struct bytes text, size_t at)
+{
+    while (at < text.size && is_name_char(text.data[at]))
+        at++;
+    return at;
+}
+
+int launch_dim_declare(struct call *call, struct source statement, struct err *err)
+{
+    size_t type_end = skip_word(statement.text, skip_blanks(statement.text, 0)), count;
+    struct source *parts;
+
+    if (split_declarators(call, statement, type_end, &parts, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
         if (declare_one(call, parts[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* "n = 1 << 20" of an integer, a floating or (auto) any type. */
+static int declare_scalar(struct call *call, struct source part, const char *type, struct err *err)
+{
+    size_t name_end = skip_word(part.text, 0), at = skip_blanks(part.text, name_end);
+    bool is_float = strstr(type, "float") || strstr(type, "double"), is_any = strstr(type, "auto");
+    struct source right;
+    struct value v;
+    double f;
+    char *name = arena_copy(call->arena, part.text.data, name_end);
+
+    if (!name)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (!name_end || at >= part.text.size || part.text.data[at] != '=') {
+        err_set(err, ERR_SyntaxError, "a number is declared with its value: int n = 1000;");
+        return fail_at(&part, err);
+    }
+    if (expr_is_reserved(name)) {
+        err_set(err, ERR_SyntaxError, "%s has its own meaning and cannot be set", name);
+        return fail_at(&part, err);
+    }
+    right = launch_piece(&part, at + 1, part.text.size);
+    if (expr_eval_with(call->session, right, NULL, 0, call->arena, &v, err) < 0)
+        return -1;
+    if (!is_any && !value_as_float(&v, &f)) {
+        err_set(err, ERR_UsageError, "%s is declared as a number, and %s is %s", name,
+                text_show(call->arena, right.text, 40), value_a_type(v.type));
+        return fail_at(&right, err);
+    }
+    if (is_float)
+        v = value_float(f);
+    else if (!is_any && v.type == VALUE_FLOAT && f > -0x1p63 && f < 0x1p63)
+        v = value_int((int64_t)f); /* as C does: towards zero */
+    return session_set(call->session, name, &v, err);
+}
+
+int launch_scalar_declare(struct call *call, struct source statement, struct err *err)
+{
+    struct bytes text = statement.text;
+    size_t at = skip_blanks(text, 0), start = at, type_end = at, count;
+    struct source *parts;
+    char *type;
+
+    /* The last word before the = is the name; what stands before it is the type. */
+    for (;;) {
+        size_t end = skip_word(text, at), next = skip_blanks(text, end);
+
+        if (end == at || (next < text.size && text.data[next] == '='))
+            break;
+        type_end = end;
+        at = next;
+    }
+    type = arena_copy(call->arena, text.data + start, type_end - start);
+    if (!type)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (split_declarators(call, statement, type_end, &parts, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (declare_scalar(call, parts[i], type, err) < 0)
             return -1;
     return 0;
 }

@@ -260,6 +260,21 @@ static bool is_arrow_behind(const struct source *s, size_t at)
     return char_at(s, at) == '-' && char_at(s, at + 1) == '>';
 }
 
+/* A declaration whose line ends in, or is followed by, an operator has not ended. */
+static bool goes_on(const struct source *s, size_t newline)
+{
+    static const char OPERATORS[] = "=+-*/%<>&|^?:,.";
+    size_t before = newline, behind = newline + 1;
+
+    while (before > 0 && is_space(char_at(s, before - 1)))
+        before--;
+    while (is_space(char_at(s, behind)))
+        behind++;
+    return (before > 0 && strchr(OPERATORS, char_at(s, before - 1))) ||
+           (char_at(s, behind) && strchr(OPERATORS, char_at(s, behind)) &&
+            !(char_at(s, behind) == '/' && strchr("/*", char_at(s, behind + 1))));
+}
+
 size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *is_open)
 {
     struct source s = { text, 1, 1 };
@@ -275,11 +290,11 @@ size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *
             at = behind;
             continue;
         }
-        if (c == '\n' && is_magic_line(&s, at)) {
+        if (c == '\n' && is_launch && is_magic_line(&s, at)) {
             *is_open = in_sign || depth > 0;
             return at;
         }
-        if (c == '\n' && depth == 0 && !is_before_arguments)
+        if (c == '\n' && depth == 0 && !is_before_arguments && !(!is_launch && goes_on(&s, at)))
             return at;
         if (c == '\\' && char_at(&s, at + 1) == '\n')
             at++;

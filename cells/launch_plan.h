@@ -113,6 +113,9 @@ int launch_dim_read(struct call *call, struct source where, const struct local *
 /* dim3 block(16, 16), grid(n / 16); sets session variables. */
 int launch_dim_declare(struct call *call, struct source statement, struct err *err) MUST_CHECK;
 
+/* int n = 1 << 20, m = n / 2; the same for numbers, converted as C does. */
+int launch_scalar_declare(struct call *call, struct source statement, struct err *err) MUST_CHECK;
+
 /*
  * A call of the runtime API between launches: synchronizing is what every launch does here, so it
  * passes; memory has magics of its own, and the UsageError names them.

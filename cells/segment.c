@@ -150,6 +150,38 @@ static bool is_dim(const struct segmenter *s, size_t at)
            char_at(s, next) && strchr("({=,;", char_at(s, next));
 }
 
+/* Words that make up the type of a number; const would make it the kernels' too. */
+static bool is_type_word(const char *text, size_t n)
+{
+    static const char *const WORDS[] = { "int",    "unsigned", "signed",  "long",     "short",
+                                         "char",   "float",    "double",  "bool",     "size_t",
+                                         "int8_t", "uint8_t",  "int16_t", "uint16_t", "int32_t",
+                                         "auto",   "uint32_t", "int64_t", "uint64_t" };
+
+    for (size_t i = 0; i < COUNT(WORDS); i++)
+        if (bytes_equal((struct bytes){ text, n }, WORDS[i]))
+            return true;
+    return false;
+}
+
+/* int n = 1000: a variable of the host, as it stands beside a launch in a program. */
+static bool is_scalar(const struct segmenter *s, size_t at)
+{
+    size_t end, next = skip_line_blanks(s, at);
+    int words = 0;
+
+    for (;; words++) {
+        at = next;
+        end = skip_name(s, at);
+        next = skip_line_blanks(s, end);
+        if (end == at || !is_type_word(s->text + at, end - at))
+            break;
+        if (next == end)
+            return false;
+    }
+    return words > 0 && end > at && char_at(s, next) == '=' && char_at(s, next + 1) != '=';
+}
+
 /* A call of the runtime API where only declarations can stand: cudaMalloc(...) */
 static bool is_host_call(const struct segmenter *s, size_t at)
 {
@@ -192,6 +224,8 @@ static bool line_kind(const struct segmenter *s, size_t at, enum segment_kind *k
         *kind = SEGMENT_LAUNCH;
     else if (is_dim(s, at))
         *kind = SEGMENT_DIM;
+    else if (is_scalar(s, at))
+        *kind = SEGMENT_SCALAR;
     else if (is_host_call(s, at))
         *kind = SEGMENT_HOST;
     else
@@ -297,7 +331,8 @@ static struct source piece(const struct segmenter *s, size_t from, size_t to, in
 /* A statement of C ends at its ; and another one may follow on the line. */
 static bool is_statement(enum segment_kind kind)
 {
-    return kind == SEGMENT_LAUNCH || kind == SEGMENT_DIM || kind == SEGMENT_HOST;
+    return kind == SEGMENT_LAUNCH || kind == SEGMENT_DIM || kind == SEGMENT_SCALAR ||
+           kind == SEGMENT_HOST;
 }
 
 static size_t statement_end(struct segmenter *s, size_t at, enum segment_kind kind, size_t *next)

@@ -15,6 +15,7 @@ enum segment_kind {
     SEGMENT_ASSIGN,     /* n = 1000 */
     SEGMENT_LAUNCH,     /* k<<<1, 32>>>(x); */
     SEGMENT_DIM,        /* dim3 block(16, 16); */
+    SEGMENT_SCALAR,     /* int n = 1000; */
     SEGMENT_HOST,       /* cudaDeviceSynchronize(); */
     SEGMENT_HELP,       /* ?name, name? */
     SEGMENT_SHELL,      /* !command */

@@ -159,7 +159,13 @@ static void keys_say_the_same_as_the_sign(void **state)
     run_cell(
         h,
         "where<<<sizeof(half), dim3{sizeof(float), sizeof(o) / 2}>>>(o + 0 * 2);\nwhere<<<1, 1>>>(o + 4095)");
-    assert_prints(h, "%print o[15]\n%print o[4095]\n%print _.threads", "1007\n0\n1\n");
+    run_cell(h, "int n = 16; float half = n / 3.0f;\nsize_t most = half * 2,\n    two = 2;\n"
+                "r = where<<<1, n>>>(&o[two * 10]);");
+    assert_prints(h, "%print r.threads\n%print most\n%print o[35]", "16\n10\n15\n");
+    assert_prints(h, "%print o[4095]\n%print _.threads", "0\n16\n");
+    assert_fails(h, "where<<<1, 1>>>(&o)", "UsageError", "leave & out");
+    assert_fails(h, "where<<<1, 1>>>(oo)", "NameError", "oo");
+    assert_has(traceback(h), "%buffer oo int[1000] = zeros");
 }
 
 static void a_failed_launch_leaves_buffers_and_unsets_results(void **state)

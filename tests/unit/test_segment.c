@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-static const char KINDS[] = "CMXALDhH!";
+static const char KINDS[] = "CMXALDShH!";
 
 static void put_piece(struct buf *out, struct bytes text)
 {
@@ -61,8 +61,8 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "int a;\n%p", "[C1 int a;|][M2 %p]" },
         { "%p\nint a;\n%q\nint b;", "[M1 %p][C2 int a;|][M3 %q][C4 int b;]" },
         /* A remainder is C: in braces, after an operand, indented. */
-        { "int a = b\n% 32;", "[C1 int a = b|% 32;]" },
-        { "int a = b\n%c;", "[C1 int a = b|%c;]" },
+        { "int a = b\n% 32;", "[S1 int a = b|% 32;]" },
+        { "int a = b\n%c;", "[S1 int a = b|%c;]" },
         { "int a = b\n  % 32;", "[C1 int a = b|  % 32;]" },
         { "void f() {\n%x\n}", "[C1 void f() {|%x|}]" },
         { "void f() { g(1\n%x); }\n%p", "[C1 void f() { g(1|%x); }|][M3 %p]" },
@@ -102,7 +102,11 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "x = [1,\n2]", "[A1 x = [1,|2]]" },
         { "n == 1", "[C1 n == 1]" },
         { "int\nn = 1;", "[C1 int|n = 1;]" },
-        { "int n = 1;", "[C1 int n = 1;]" },
+        { "int n = 1;", "[S1 int n = 1;]" },
+        { "unsigned int n = 1, m = 2; float f = 2.0f;",
+          "[S1 unsigned int n = 1, m = 2;][S1 float f = 2.0f;]" },
+        { "const int n = 1;\nint a[2] = { 1, 2 };\nint *p = 0;",
+          "[C1 const int n = 1;|int a[2] = { 1, 2 };|int *p = 0;]" },
         { "void f() {\nn = 1;\n}", "[C1 void f() {|n = 1;|}]" },
         { "x = %occ a=1\nint b;", "[A1 x = %occ a=1][C2 int b;]" },
         /* Launches. */
@@ -118,7 +122,7 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "dim3 b(16,\n16); dim3 g;", "[D1 dim3 b(16,|16);][D2 dim3 g;]" },
         { "cudaDeviceSynchronize(); int a;", "[h1 cudaDeviceSynchronize();][C1 int a;]" },
         { "cudaError_t e;", "[C1 cudaError_t e;]" },
-        { "int a = 1 << 2;", "[C1 int a = 1 << 2;]" },
+        { "int a = 1 << 2;", "[S1 int a = 1 << 2;]" },
         { "void f() {\n k<<<1,1>>>();\n}", "[C1 void f() {| k<<<1,1>>>();|}]" },
         { "vec<int> v;", "[C1 vec<int> v;]" },
         /* '#' lines. */
@@ -131,7 +135,7 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "?occ", "[H1 ?occ]" },
         { "occ?", "[H1 occ?]" },
         { "%occ??", "[H1 %occ??]" },
-        { "int a = b\n? 1 : 2;", "[C1 int a = b|? 1 : 2;]" },
+        { "int a = b\n? 1 : 2;", "[S1 int a = b|? 1 : 2;]" },
         { "!ls (", "[!1 !ls (]" },
         { "%%for n in [1]\na\n%b", "[X1 %%for n in [1]][body2 a|%b]" },
         { "\n// c\n# d\n%%for x\n\nb", "[X4 %%for x][body5 |b]" },
