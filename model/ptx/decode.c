@@ -176,6 +176,8 @@ static int64_t any_source(struct decoder *d, const struct operand *o, int bits)
 
     if (!o)
         return decode_refuse(d, "an operand is missing");
+    if (o->part.size)
+        return decode_refuse(d, "a part of a register");
     switch (o->kind) {
     case OPERAND_REGISTER:
         row = decode_register(d, o, &register_bits);
@@ -219,7 +221,7 @@ int64_t decode_destination(struct decoder *d, const struct operand *o, int bits)
 
     if (o && o->kind == OPERAND_SINK)
         return d->sink;
-    if (!o || o->kind != OPERAND_REGISTER)
+    if (!o || o->kind != OPERAND_REGISTER || o->part.size)
         return decode_refuse(d, "a destination that is no register");
     row = decode_register(d, o, &register_bits);
     if (!is_same_row(register_bits, bits))
@@ -324,11 +326,11 @@ static const struct op *find_op(struct decoder *d)
     spell(d, NULL, spelling, sizeof spelling);
     op = ops_find(d->table, spelling);
     for (const char *kind = "ub"; !op && *kind && t.kind != TYPE_NONE; kind++) {
-        bool is_signed = t.kind == TYPE_SIGNED, is_bits = t.kind == TYPE_BITS;
-        bool is_number = is_signed || is_bits || t.kind == TYPE_UNSIGNED;
+        bool fits = *kind == 'b' ? moves
+                                 : (t.kind == TYPE_SIGNED && is_blind_to_sign(d)) ||
+                                       (t.kind == TYPE_BITS && is_op(d, "shr"));
 
-        /* Bits and unsigned numbers are one; signed numbers and floats only where none cares. */
-        if (!(moves && *kind == 'b') && !(is_number && (!is_signed || is_blind_to_sign(d))))
+        if (!fits)
             continue;
         snprintf(type, sizeof type, "%c%d", *kind, t.bits);
         spell(d, type, spelling, sizeof spelling);
@@ -513,6 +515,8 @@ static int decode_instruction(struct decoder *d)
             return FAMILIES[i].decode(d);
     if (opcode_has(&d->opcode, "cc"))
         return decode_carry(d);
+    if (d->opcode.parts[0].size > 1 && d->opcode.parts[0].data[0] == 'v')
+        return decode_video(d);
     return decode_table(d);
 }
 

@@ -122,6 +122,9 @@ int decode_testp(struct decoder *d);
 int decode_convert(struct decoder *d);
 int decode_carry(struct decoder *d);
 
+/* decode_video.c */
+int decode_video(struct decoder *d);
+
 /* decode_matrix.c */
 int decode_wmma(struct decoder *d);
 int decode_mma(struct decoder *d);

@@ -104,6 +104,7 @@ struct operand {
     int index;      /* of a register in its range */
     uint64_t value; /* number, bits of a float, or offset */
     struct bytes text;
+    struct bytes part; /* of a register, in a video instruction: "b2" of %r1.b2 */
     struct operand *items;
     int count;
 };

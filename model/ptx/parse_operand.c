@@ -274,11 +274,28 @@ static int parse_address(struct parser *p, struct operand *out)
     return parser_expect(p, ']');
 }
 
+/* "%r1.h10" is a part of register %r1. */
+static struct symbol *find_part(struct parser *p, struct bytes name, struct operand *out)
+{
+    const char *dot = memchr(name.data, '.', name.size);
+    struct symbol *s;
+
+    if (!dot)
+        return NULL;
+    s = parser_find(p, (struct bytes){ name.data, (size_t)(dot - name.data) }, &out->index);
+    if (!s || s->kind != SYMBOL_REGISTER)
+        return NULL;
+    out->part = (struct bytes){ dot + 1, name.size - (size_t)(dot - name.data) - 1 };
+    return s;
+}
+
 int parser_name(struct parser *p, struct operand *out)
 {
     struct bytes name = p->token.text;
     struct symbol *s = parser_find(p, name, &out->index);
 
+    if (!s)
+        s = find_part(p, name, out);
     out->text = name;
     parser_advance(p);
     if (bytes_equal(name, "_")) {
