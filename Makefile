@@ -99,6 +99,12 @@ asan-binaries:
 fuzz: asan-binaries                   ## every fuzzer for 5 seconds
 	@for f in $(FUZZ:$(BUILD)/%=build/asan/%); do $$f 5 || exit 1; done
 
+# Only the model runs code on several threads of one process; its tests alone are built.
+tsan:                                 ## blocks on several host threads under ThreadSanitizer
+	@$(MAKE) BUILD=build/tsan LIB_SRC="$(sort $(wildcard model/*.c model/*/*.c))" LESSONS= LOGOS= \
+		CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/test_ptx_parallel
+	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/test_ptx_parallel
+
 lessons: all                          ## run the lessons and README's examples, keep their outputs
 	@for n in notebooks/*.ipynb; do $(BUILD)/warpbook run $$n -o $$n || exit 1; done
 	@python3 scripts/readme.py
@@ -120,5 +126,5 @@ clean:                                ## remove what was built
 	rm -rf $(BUILD)
 
 -include $(LIB_OBJ:.o=.d) $(BUILD)/jupyter-kernel/main.d
-.PHONY: all lab demo test test-long bench lessons unit binaries asan asan-binaries fuzz install format lint \
+.PHONY: all lab demo test test-long bench lessons unit binaries asan asan-binaries tsan fuzz install format lint \
         arrows help clean

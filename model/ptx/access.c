@@ -9,6 +9,7 @@
 
 #include "model/ptx/heap.h"
 #include "model/ptx/shadow.h"
+#include "model/ptx/track.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
@@ -259,6 +260,11 @@ static bool is_followed(const struct warp *w, const struct access *a)
     return a->space == SPACE_GLOBAL && footprint_needs(w->cta->footprint, a->region);
 }
 
+static bool is_tracked(const struct warp *w, const struct access *a)
+{
+    return a->space == SPACE_GLOBAL && track_needs(w->cta->track, a->region);
+}
+
 /* The addresses of the lanes, in one space; generic ones are told apart by the lowest lane. */
 int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int bytes, struct access *a)
 {
@@ -282,7 +288,7 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
         return EXEC_FAULT;
     if (is_followed(w, a))
         footprint_access(w->cta->footprint, in, a, mask);
-    return EXEC_OK;
+    return is_tracked(w, a) ? track_access(w, in, a, mask) : EXEC_OK;
 }
 
 /* All windows have the same top byte, which no buffer has. */
@@ -412,6 +418,35 @@ int access_sectors(const struct pattern *p, uint64_t first)
                         : memory_sectors(address, FULL_MASK, p->bytes);
 }
 
+void access_of_pattern(const struct insn *in, const struct pattern *p, uint64_t first,
+                       struct access *a)
+{
+    uint64_t shift = in->space == SPACE_GENERIC ? access_window(p->space) : 0;
+
+    a->space = p->space;
+    a->bytes = p->bytes;
+    a->region = p->region;
+    a->is_linear = p->is_linear;
+    a->is_one = !p->is_private;
+    a->is_private = p->is_private;
+    a->is_generic = in->space == SPACE_GENERIC;
+    a->base = p->base + shift;
+    for (int l = 0; l < WARP; l++)
+        a->address[l] =
+            first - shift +
+            (p->is_narrow ? (uint64_t)(int32_t)p->relative.narrow[l] : p->relative.wide[l]);
+    a->low = first - shift + (uint64_t)p->low;
+    a->high = first - shift + (uint64_t)p->high - p->bytes;
+    a->step = a->address[1] - a->address[0];
+}
+
+int access_watch(struct warp *w, const struct insn *in, const struct pattern *p, uint64_t first)
+{
+    if (p->watch & WATCH_TRACK && track_pattern(w, in, p, first) < 0)
+        return EXEC_FAULT;
+    return p->watch & WATCH_SHADOW ? shadow_pattern(w, in, p, first) : EXEC_OK;
+}
+
 /* The allocation, in the addresses that the register holds. */
 static void place(struct warp *w, const struct insn *in, struct pattern *p, const struct access *a)
 {
@@ -455,7 +490,8 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     p->is_linear = a->is_linear;
     p->is_private = a->is_private;
     p->is_followed = is_followed(w, a);
-    p->is_watched = shadow_needs(w, in, a);
+    p->watch = (uint8_t)((shadow_needs(w, in, a) ? WATCH_SHADOW : 0) |
+                         (is_tracked(w, a) ? WATCH_TRACK : 0));
     memset(p->sectors, 0, sizeof p->sectors);
     p->passes = p->best = 0;
     if (a->space == SPACE_SHARED) {

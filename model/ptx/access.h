@@ -59,8 +59,14 @@ struct pattern {
     bool is_linear;                /* all lanes as far apart */
     bool is_private;               /* local memory, the same address in all lanes */
     bool is_followed;              /* blocks run side by side, and it may be written */
-    bool is_watched;               /* a check wants to see it */
+    uint8_t watch;                 /* WATCH_...: who wants to see it */
     uint16_t misses;               /* in a row: learning pays no more */
+};
+
+/* pattern.watch */
+enum {
+    WATCH_SHADOW = 1 << 0, /* bytes without a value, races in shared memory: shadow.c */
+    WATCH_TRACK = 1 << 1,  /* races in global memory: track.c */
 };
 
 extern const int ACCESS_KIND_BYTES[]; /* of one register, by enum memory_kind */
@@ -92,6 +98,13 @@ void access_count(struct warp *w, const struct insn *in, const struct access *a,
 
 /* Sectors of a pattern whose lane 0 is at `first`. */
 int access_sectors(const struct pattern *p, uint64_t first);
+
+/* The access of a pattern whose lane 0 is at `first`, as access_locate would fill it. */
+void access_of_pattern(const struct insn *in, const struct pattern *p, uint64_t first,
+                       struct access *a);
+
+/* Shows a full access in the shape of before to those who want to see it. EXEC_FAULT: w->fault. */
+int access_watch(struct warp *w, const struct insn *in, const struct pattern *p, uint64_t first);
 
 /* Remembers a full access that was right. */
 void access_learn(struct warp *w, const struct insn *in, const struct access *a);

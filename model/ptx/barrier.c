@@ -9,6 +9,7 @@
  */
 #include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
+#include "model/ptx/track.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
 
@@ -153,6 +154,8 @@ static void release(struct cta *cta, int number)
     }
     cta->barriers[number] = (struct barrier){ 0 };
     race_forget(cta, number);
+    if (cta->track)
+        track_barrier(cta);
 }
 
 /* Threads that have ended are not awaited. */

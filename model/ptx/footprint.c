@@ -64,7 +64,7 @@ static bool is_global_write(const struct insn *in)
 }
 
 /* A store through a pointer that was loaded may go anywhere. */
-static void find_written(const struct run *run, bool *is_written)
+void footprint_find_written(const struct run *run, bool *is_written)
 {
     const struct ptx_module *m = run->module;
 
@@ -128,7 +128,7 @@ struct undo *undo_new(const struct run *run, int threads, size_t limit)
         undo->regions = calloc((size_t)run->region_count + 1, sizeof *undo->regions);
     }
     if (is_written && undo && undo->regions) {
-        find_written(run, is_written);
+        footprint_find_written(run, is_written);
         if (follow(undo, is_written, &bits) < 0 || bits * (size_t)threads > limit)
             undo_free(&undo);
     } else {

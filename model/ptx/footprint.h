@@ -26,6 +26,9 @@ struct footprint; /* of one host thread */
 struct undo *undo_new(const struct run *run, int threads, size_t limit);
 void undo_free(struct undo **undo);
 
+/* is_written, by region: false where no code of the kernel can write. */
+void footprint_find_written(const struct run *run, bool *is_written);
+
 /* Gives the pages that were written their old content, and the bits of defined bytes too. */
 void undo_all(struct undo *undo);
 

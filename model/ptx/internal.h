@@ -487,6 +487,7 @@ struct cta {
     int64_t looks;               /* at memory that a loop may wait for, in this round */
     bool has_moved;              /* in this step some thread did more than go round a loop */
     bool is_waiting;             /* the last step ended so */
+    struct track *track;         /* races=all; else NULL */
     struct footprint *footprint; /* when blocks run side by side; else NULL */
     int64_t poll;                /* instructions until the stop flag is looked at */
     struct err *err;

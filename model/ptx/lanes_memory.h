@@ -6,7 +6,6 @@
  * Included by lanes.h, once for each build of the lane loops.
  */
 #include "model/ptx/footprint.h"
-#include "model/ptx/shadow.h"
 
 /* Memory of the host: a parameter may lie anywhere. */
 typedef uint8_t __attribute__((may_alias)) memory_u8;
@@ -139,7 +138,7 @@ static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
 
     if (mask != FULL_MASK || !is_as_before(w, in, p, first))
         return exec_load(w, in, mask);
-    if (p->is_watched && shadow_pattern(w, in, p, first) < 0)
+    if (p->watch && access_watch(w, in, p, first) < 0)
         return EXEC_FAULT;
     p->misses = 0;
     count_pattern(w, in, p, first);
@@ -203,7 +202,7 @@ static int store_full(struct warp *w, const struct insn *in, uint32_t mask)
 
     if (mask != FULL_MASK || !is_as_before(w, in, p, first))
         return exec_store(w, in, mask);
-    if (p->is_watched && shadow_pattern(w, in, p, first) < 0)
+    if (p->watch && access_watch(w, in, p, first) < 0)
         return EXEC_FAULT;
     p->misses = 0;
     count_pattern(w, in, p, first);

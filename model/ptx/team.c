@@ -2,6 +2,7 @@
 
 #include "model/ptx/footprint.h"
 #include "model/ptx/shadow.h"
+#include "model/ptx/track.h"
 
 enum {
     MAX_BATCH = 64,       /* blocks that a host thread takes at a time */
@@ -57,6 +58,8 @@ static int run_block(struct worker *w, int64_t place, struct trace **traces)
     w->cta.index = block_index(&team->run->launch->grid, linear);
     if (w->cta.footprint)
         footprint_block(w->cta.footprint, place);
+    if (w->cta.track)
+        track_block(&w->cta);
     set_tracing(w, traced >= 0, traces);
     if (simt_run_block(&w->cta, &w->err) < 0) {
         if (!w->cta.footprint)
@@ -119,6 +122,8 @@ static int make_worker_state(struct worker *w, struct trace **traces)
         if (!warp->free_frames || !warp->local || (w->team->traced && !traces[i]))
             return -1;
     }
+    if (run->launch->checks & PTX_CHECK_GLOBAL_RACES && !(cta->track = track_new(run)))
+        return -1;
     return shadow_new(cta);
 }
 
@@ -178,6 +183,9 @@ static int host_threads_of(const struct run *run, const struct team *team)
 {
     int64_t n = run->launch->host_threads > 0 ? run->launch->host_threads : 1;
 
+    /* Who raced first is only known when blocks run in order. */
+    if (run->launch->checks & PTX_CHECK_GLOBAL_RACES)
+        return 1;
     if (n == 1 || run->heap || order_matters(run) || least_work(run, team) < SMALL_LAUNCH)
         return 1;
     return (int)min_i64(min_i64(n, MAX_HOST_THREADS), max_i64(team->executed, 1));
@@ -231,6 +239,7 @@ static void end_workers(struct worker *workers, int n)
         err_done(&workers[i].err);
         buf_done(&workers[i].cta.printed.text);
         footprint_free(&workers[i].cta.footprint);
+        track_free(&workers[i].cta.track);
         arena_free(&workers[i].cta.arena);
     }
 }

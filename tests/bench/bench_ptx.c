@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N = 1 << 20, SIDE = 256, BODIES = 4096, RUNS = 7, STARTS = 200, MOST_BUFFERS = 3 };
+enum { N = 1 << 20, SIDE = 256, BODIES = 4096, RUNS = 3, STARTS = 200, MOST_BUFFERS = 3 };
 
 enum mode { MODE_AVX2, MODE_BEST, MODE_OFF, MODE_RACES, MODE_TIMED, MODE_ONE, MODE_TWO, MODES };
 static const char *const MODE_NAMES[] = { "AVX2",  "best",  "checks=off", "races=all",
@@ -29,113 +29,40 @@ struct row {
     size_t bytes[MOST_BUFFERS]; /* of the buffers it takes, in order */
     int n;
     double limit; /* G/s that the AVX2 build with default checks should reach; 0: none */
-    bool is_arithmetic_index; /* the first buffer holds indices */
+    bool is_output_undefined; /* the last buffer is only written */
+    bool has_indices;         /* the first buffer holds indices */
 };
 
 #define FLOATS  (4 * (size_t)N)
 #define SQUARE  (4 * (size_t)SIDE * SIDE)
 #define DSQUARE (8 * (size_t)SIDE * SIDE)
+/* clang-format off */
 static const struct row ROWS[] = {
-    { "vectorAdd",
-      "basics.opt",
-      "vector_add",
-      { N / 256, 1, 1 },
-      { 256, 1, 1 },
-      { FLOATS, FLOATS, FLOATS },
-      N,
-      0.5,
-      false },
-    { "matmul naive",
-      "basics.opt",
-      "matmul_naive",
-      { 16, 16, 1 },
-      { 16, 16, 1 },
-      { SQUARE, SQUARE, SQUARE },
-      SIDE,
-      1.2,
-      false },
-    { "n-body",
-      "bench.opt",
-      "nbody",
-      { BODIES / 128, 1, 1 },
-      { 128, 1, 1 },
-      { 16 * BODIES, 16 * BODIES },
-      BODIES,
-      1.2,
-      false },
-    { "matmul tiled",
-      "basics.opt",
-      "matmul_tiled",
-      { 16, 16, 1 },
-      { 16, 16, 1 },
-      { SQUARE, SQUARE, SQUARE },
-      SIDE,
-      0.3,
-      false },
-    { "reduction, shuffles",
-      "bench.opt",
-      "reduce_shuffle",
-      { N / 256, 1, 1 },
-      { 256, 1, 1 },
-      { FLOATS, 4 },
-      N,
-      0.3,
-      false },
-    { "dgemm",
-      "bench.opt",
-      "dgemm",
-      { 16, 16, 1 },
-      { 16, 16, 1 },
-      { DSQUARE, DSQUARE, DSQUARE },
-      SIDE,
-      0.3,
-      false },
-    { "transpose",
-      "basics.opt",
-      "transpose",
-      { 32, 32, 1 },
-      { 32, 32, 1 },
-      { FLOATS, FLOATS },
-      1024,
-      0,
-      false },
-    { "histogram, atomics",
-      "basics.opt",
-      "histogram",
-      { 256, 1, 1 },
-      { 256, 1, 1 },
-      { N, 1024 },
-      N,
-      0,
-      false },
-    { "divergence",
-      "bench.opt",
-      "divergent",
-      { 256, 1, 1 },
-      { 256, 1, 1 },
-      { FLOATS, FLOATS },
-      65536,
-      0,
-      false },
-    { "gather",
-      "bench.opt",
-      "gather",
-      { 1024, 1, 1 },
-      { 256, 1, 1 },
-      { FLOATS, FLOATS, FLOATS },
-      N,
-      0,
-      true },
-    { "vectorAdd -G",
-      "basics.debug",
-      "vector_add",
-      { N / 256, 1, 1 },
-      { 256, 1, 1 },
-      { FLOATS, FLOATS, FLOATS },
-      N,
-      0,
-      false },
+    /* name, file, kernel, grid, block, bytes, n, limit, is_output_undefined, has_indices */
+    { "vectorAdd", "basics.opt", "vector_add", { N / 256, 1, 1 }, { 256, 1, 1 },
+      { FLOATS, FLOATS, FLOATS }, N, 0.5, true, false },
+    { "matmul naive", "basics.opt", "matmul_naive", { 16, 16, 1 }, { 16, 16, 1 },
+      { SQUARE, SQUARE, SQUARE }, SIDE, 1.2, true, false },
+    { "n-body", "bench.opt", "nbody", { BODIES / 128, 1, 1 }, { 128, 1, 1 },
+      { 16 * BODIES, 16 * BODIES }, BODIES, 1.2, true, false },
+    { "matmul tiled", "basics.opt", "matmul_tiled", { 16, 16, 1 }, { 16, 16, 1 },
+      { SQUARE, SQUARE, SQUARE }, SIDE, 0.3, true, false },
+    { "reduction, shuffles", "bench.opt", "reduce_shuffle", { N / 256, 1, 1 }, { 256, 1, 1 },
+      { FLOATS, 4 }, N, 0.3, false, false },
+    { "dgemm", "bench.opt", "dgemm", { 16, 16, 1 }, { 16, 16, 1 },
+      { DSQUARE, DSQUARE, DSQUARE }, SIDE, 0.3, true, false },
+    { "transpose", "basics.opt", "transpose", { 32, 32, 1 }, { 32, 32, 1 },
+      { FLOATS, FLOATS }, 1024, 0, true, false },
+    { "histogram, atomics", "basics.opt", "histogram", { 256, 1, 1 }, { 256, 1, 1 },
+      { N, 1024 }, N, 0, false, false },
+    { "divergence", "bench.opt", "divergent", { 256, 1, 1 }, { 256, 1, 1 },
+      { 4 * 65536, 4 * 65536 }, 65536, 0, true, false },
+    { "gather", "bench.opt", "gather", { 1024, 1, 1 }, { 256, 1, 1 },
+      { FLOATS, FLOATS, FLOATS }, 1 << 18, 0, true, true },
+    { "vectorAdd -G", "basics.debug", "vector_add", { N / 256, 1, 1 }, { 256, 1, 1 },
+      { FLOATS, FLOATS, FLOATS }, N, 0, true, false },
 };
+/* clang-format on */
 
 static double clock_s(clockid_t clock)
 {
@@ -190,12 +117,18 @@ static void fill(const struct row *row, struct ptx_buffer *buffers)
             exit(1);
         for (size_t k = 0; k < row->bytes[i] / 4; k++)
             data[k] = (float)(k % 1000) / 1000.0f;
-        for (size_t k = 0; i == 0 && row->is_arithmetic_index && k < row->bytes[i] / 4; k++)
+        for (size_t k = 0; i == 0 && row->has_indices && k < row->bytes[i] / 4; k++)
             memcpy(&data[k], &(uint32_t){ (uint32_t)(k * 40503U) }, 4);
         buffers[i] = (struct ptx_buffer){ .address = 0x10000000 * (uint64_t)(i + 1),
                                           .data = data,
                                           .size = row->bytes[i] };
     }
+}
+
+static void end_buffer(struct ptx_buffer *buffer)
+{
+    free(buffer->data);
+    free(buffer->defined);
 }
 
 static int buffer_count(const struct row *row)
@@ -207,9 +140,24 @@ static int buffer_count(const struct row *row)
     return n;
 }
 
+/* As after `%buffer c = float[n]`: what the kernel only writes has no values before. */
+static void undefine(const struct row *row, struct ptx_buffer *buffers)
+{
+    int last = buffer_count(row) - 1;
+    size_t size = row->bytes[last] / 8 + 8;
+
+    if (!row->is_output_undefined)
+        return;
+    if (!buffers[last].defined)
+        buffers[last].defined = malloc(size);
+    if (!buffers[last].defined)
+        exit(1);
+    memset(buffers[last].defined, 0, size);
+}
+
 /* Seconds of one run; the counted instructions go to *instructions. */
 static double run_once(const struct ptx_module *module, const struct row *row,
-                       const struct ptx_buffer *buffers, enum mode mode, int64_t *instructions)
+                       struct ptx_buffer *buffers, enum mode mode, int64_t *instructions)
 {
     clockid_t clock = mode >= MODE_ONE ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     uint64_t parameters[MOST_BUFFERS + 1] = { 0 };
@@ -232,6 +180,7 @@ static double run_once(const struct ptx_module *module, const struct row *row,
     struct err err = { 0 };
     double start;
 
+    undefine(row, buffers);
     for (int i = 0; i < buffer_count(row); i++)
         parameters[i] = buffers[i].address;
     parameters[buffer_count(row)] = (uint64_t)row->n;
@@ -268,7 +217,7 @@ static void measure(const struct row *row, double speed[MODES], double *millions
         }
     *millions = (double)instructions / 1e6;
     for (int i = 0; i < MOST_BUFFERS; i++)
-        free(buffers[i].data);
+        end_buffer(&buffers[i]);
     ptx_module_free(&best);
     ptx_module_free(&avx2);
 }
@@ -326,9 +275,10 @@ static void print_speeds(void)
 /* Loading a module, and a launch of one warp of it. */
 static void print_start(void)
 {
-    static const struct row TINY = { "start",      "basics.opt",      "vector_add", { 1, 1, 1 },
-                                     { 32, 1, 1 }, { 128, 128, 128 }, 32,           0,
-                                     false };
+    static const struct row TINY = {
+        "start", "basics.opt", "vector_add", { 1, 1, 1 }, { 32, 1, 1 }, { 128, 128, 128 }, 32,
+        0,       false,        false
+    };
     struct ptx_module *module = load(TINY.file, PTX_LANES_BEST);
     struct ptx_buffer buffers[MOST_BUFFERS];
     double load_s = 1e9, start_s = 1e9;
@@ -347,7 +297,7 @@ static void print_start(void)
            start_s < 1e-3 ? "ok" : "LOW");
     printf("load of a module (basics.opt)    %8.3f ms\n", load_s * 1e3);
     for (int i = 0; i < MOST_BUFFERS; i++)
-        free(buffers[i].data);
+        end_buffer(&buffers[i]);
     ptx_module_free(&module);
 }
 
@@ -378,9 +328,11 @@ static double peak_mb(const struct row *row, bool is_running, enum mode mode)
 /* vectorAdd writes a third of what it has; scale would write all. */
 static void print_memory(void)
 {
-    static const struct row LARGE = { "memory",      "parallel.opt",       "scale", { 65536, 1, 1 },
-                                      { 256, 1, 1 }, { (size_t)64 << 20 }, 1 << 24, 0,
-                                      false };
+    static const struct row LARGE = { "memory",      "parallel.opt",
+                                      "scale",       { 65536, 1, 1 },
+                                      { 256, 1, 1 }, { (size_t)64 << 20 },
+                                      1 << 24,       0,
+                                      false,         false };
     double buffers = (double)LARGE.bytes[0] / (1 << 20), idle = peak_mb(&LARGE, false, MODE_ONE);
     static const struct {
         enum mode mode;

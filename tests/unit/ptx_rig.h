@@ -143,7 +143,7 @@ static inline int rig_run_builds(const struct CMUnitTest *tests, size_t count)
 
         snprintf(name, sizeof name, "lane loops for %s", BUILDS[i].name);
         if (!ptx_lanes_run(BUILDS[i].lanes)) {
-            printf("[ SKIPPED ] %s: this processor has none\n", name);
+            printf("ok 0 - %s # SKIP this processor has none\n", name);
             continue;
         }
         rig_lanes = BUILDS[i].lanes;
