@@ -32,8 +32,7 @@ extern "C" __global__ void reads_ahead(int *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, j = (i + blockDim.x) % n;
     int v = x[j];
-    if (blockIdx.x)
-        x[i] = v + 1;
+    x[blockIdx.x ? i : 2 * n + i] = v + 1;
 }
 
 /* Two warps of a block, without and with a barrier between them. */
@@ -51,10 +50,10 @@ extern "C" __global__ void warps(int *x, int has_barrier)
 /* Somebody resets a counter that others count with. */
 extern "C" __global__ void reset(int *x)
 {
-    if (blockIdx.x == 1 && threadIdx.x == 0)
-        x[0] = 0;
-    else
+    if (blockIdx.x != 1)
         atomicAdd(&x[0], 1);
+    else if (threadIdx.x == 0)
+        x[0] = 0;
 }
 
 /* Only atomics. */
