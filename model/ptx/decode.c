@@ -274,7 +274,8 @@ struct type opcode_type(const struct opcode *opcode)
 /* Parts that change nothing: the default rounding. */
 static bool is_idle_part(const struct decoder *d, int i)
 {
-    return bytes_equal(d->opcode.parts[i], "rn") &&
+    return bytes_equal(d->opcode.parts[i], "rn") && !opcode_has(&d->opcode, "rz") &&
+           !opcode_has(&d->opcode, "rm") && !opcode_has(&d->opcode, "rp") &&
            (is_op(d, "add") || is_op(d, "sub") || is_op(d, "mul") || is_op(d, "fma") ||
             is_op(d, "mad"));
 }
