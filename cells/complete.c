@@ -3,6 +3,7 @@
  * the cell is finished, and the value of an expression on the side.
  */
 #include "cells/buffer_value.h"
+#include "cells/complete_launch.h"
 #include "cells/context.h"
 #include "cells/expr.h"
 #include "cells/glossary.h"
@@ -278,6 +279,60 @@ static void add_positionals(struct collector *c, struct session *session, const 
             add_value(c, session, &m->params[i]);
 }
 
+/* ---- launches ---- */
+
+/* What may stand for an argument: buffers that fit a pointer, numbers for the rest. */
+static bool add_arguments(struct collector *c, struct session *session, struct bytes code,
+                          size_t cursor, struct arena *arena)
+{
+    const struct cuda_parameter *list;
+    struct launch_cursor at;
+    char about[80];
+    size_t count;
+
+    if (!complete_launch_find(code, cursor, arena, &at))
+        return false;
+    if (!at.in_arguments || !complete_launch_parameters(session, at.kernel, arena, &list, &count) ||
+        at.argument >= count) {
+        add_variables(c, session);
+        add_functions(c);
+        return true;
+    }
+    for (size_t i = 0; i < buffer_count(session); i++) {
+        const struct buffer *buffer = buffer_at(session, i);
+
+        buffer_type_text(buffer, about, sizeof(about));
+        if (complete_launch_takes(&list[at.argument], &buffer->type))
+            add(c, buffer->name, "instance", about);
+    }
+    if (list[at.argument].is_pointer)
+        return true;
+    add_variables(c, session);
+    add_functions(c);
+    return true;
+}
+
+/* At the start of a line a kernel's name may become its launch. */
+static void add_launches(struct collector *c, struct session *session, struct bytes code,
+                         const struct context *context, struct arena *arena)
+{
+    const struct cuda *cuda = session_cuda(session);
+    size_t at = context->start;
+
+    while (at > 0 && (code.data[at - 1] == ' ' || code.data[at - 1] == '\t'))
+        at--;
+    if (at > 0 && code.data[at - 1] != '\n')
+        return;
+    for (size_t i = 0; i < cuda_name_count(cuda); i++) {
+        struct cuda_name n = cuda_name_at(cuda, i);
+        const char *text =
+            n.kind == CUDA_KERNEL ? complete_launch_skeleton(session, n.name, arena) : NULL;
+
+        if (text)
+            add(c, text, "function", n.head);
+    }
+}
+
 /* ---- fields ---- */
 
 /* a.b[0]. before the word: where the owner starts, or the word's start when there is none. */
@@ -351,6 +406,8 @@ static bool launches(const struct magic *m)
 static void collect(struct collector *c, struct session *session, struct bytes code,
                     const struct context *context, struct arena *arena)
 {
+    size_t cursor = context->start + c->prefix.size;
+
     if (context->kind == CONTEXT_MAGIC) {
         add_magics(c, context->is_cell_name);
         return;
@@ -359,6 +416,9 @@ static void collect(struct collector *c, struct session *session, struct bytes c
         add_value(c, session, context->param);
         return;
     }
+    if ((context->kind == CONTEXT_CUDA || context->kind == CONTEXT_EXPR) &&
+        add_arguments(c, session, code, cursor, arena))
+        return;
     if (context->kind != CONTEXT_KEY && add_fields(c, session, code, context->start, arena))
         return;
     if (context->magic)
@@ -378,6 +438,8 @@ static void collect(struct collector *c, struct session *session, struct bytes c
         return;
     }
     add_cuda_names(c, session, false);
+    if (context->kind == CONTEXT_CUDA)
+        add_launches(c, session, code, context, arena);
     /* An empty word in CUDA C would offer everything: that helps nobody. */
     if (c->prefix.size)
         add_cuda_words(c);

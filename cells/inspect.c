@@ -2,6 +2,7 @@
  * Shift-Tab: the page of the word under the cursor; on a key, what the key
  * takes; anywhere else on a magic line, the magic.
  */
+#include "cells/complete_launch.h"
 #include "cells/context.h"
 #include "cells/expr.h"
 #include "cells/help.h"
@@ -78,8 +79,24 @@ static bool word_text(const char *name, struct buf *out)
     return false;
 }
 
+/* A kernel's own name, or the launch that the cursor stands in. */
+static bool launch_text(struct session *session, struct bytes code, const struct context *c,
+                        const char *name, size_t cursor, struct arena *arena, struct buf *out)
+{
+    struct launch_cursor at;
+
+    if (*name && !session_variable(session, name) &&
+        complete_launch_page(session, name, SIZE_MAX, arena, out))
+        return true;
+    if (c->kind != CONTEXT_CUDA && c->kind != CONTEXT_EXPR)
+        return false;
+    return complete_launch_find(code, cursor, arena, &at) &&
+           complete_launch_page(session, at.kernel, at.in_arguments ? at.argument : SIZE_MAX, arena,
+                                out);
+}
+
 static bool describe(struct session *session, struct bytes code, const struct context *c,
-                     bool is_short, struct arena *arena, struct buf *out)
+                     size_t cursor, bool is_short, struct arena *arena, struct buf *out)
 {
     size_t start = c->start;
     const struct param *key;
@@ -95,6 +112,9 @@ static bool describe(struct session *session, struct bytes code, const struct co
         key_text(c->magic, key, out);
         return true;
     }
+    if ((!*name || !magic_find(name, false)) &&
+        launch_text(session, code, c, name, cursor, arena, out))
+        return true;
     if (*name && (path_text(session, code, c, arena, out) ||
                   help_text(session, name, is_short, out) || word_text(name, out)))
         return true;
@@ -119,7 +139,7 @@ int session_inspect(struct session *session, struct bytes code, size_t cursor, i
     if (cursor > code.size)
         cursor = code.size;
     context_find(code, cursor, arena, &context);
-    if (describe(session, code, &context, detail_level < 1, arena, &text)) {
+    if (describe(session, code, &context, cursor, detail_level < 1, arena, &text)) {
         put_html(&html, buf_text(&text));
         if (!text.is_failed && !html.is_failed)
             *data = json_pack("{s:s, s:s}", "text/plain", buf_text(&text), "text/html",

@@ -1,6 +1,7 @@
 /*
  * Completion, inspection and is_complete: `|` in a case is the cursor.
  */
+#include "kernels/child.h"
 #include "tests/unit/cell_harness.h"
 
 #include <stdio.h>
@@ -178,9 +179,55 @@ static void an_expression_on_the_side_has_a_text(void **state)
     err_done(&err);
 }
 
-int main(void)
+/* A launch knows its kernel: which buffers fit, and what Shift-Tab says. */
+static void a_launch_line_offers_what_fits_its_parameters(void **state)
+{
+    static const struct {
+        const char *code, *items;
+    } cases[] = {
+        { "sax|", "saxpy saxpy<<<1, 256>>>(n, x, q);" },
+        { "saxpy<<<1, 32>>>(count, |", "xf y4" },
+        { "saxpy<<<1, 32>>>(count, x|", "xf" },
+        { "saxpy<<<1, 32>>>(f(1, 2), xf, |", "ints" },
+        { "ns::tk<real, 3><<<1, 32>>>(|", "xf y4" },
+        { "if (x) { saxpy<<<1, 32>>>(3, i|", "" },
+    };
+    struct harness *h = *state;
+    char got[400], word[64];
+    json_t *page;
+    struct err err = { 0 };
+    const char *code = "saxpy<<<1, 32>>>(3, ";
+
+    if (harness_run(h, "__global__ void probe() {}") < 0 &&
+        strcmp(h->report.ename, "DeviceError") == 0)
+        skip();
+    assert_prints(h, "typedef float real;", "");
+    assert_int_equal(harness_run(h, "__global__ void saxpy(int n, const real *x, unsigned *q) {}\n"
+                                    "namespace ns { template <class T, int N> __global__ void "
+                                    "tk(T *t) {} }"),
+                     0);
+    assert_int_equal(harness_run(h, "%buffer float xf[8]\n%buffer float4 y4[8]\n"
+                                    "%buffer int ints[4]\n%buffer double d[4]"),
+                     0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        complete(h, cases[i].code, got, sizeof(got), word);
+        if (strcmp(got, cases[i].items) != 0)
+            fail_msg("%s: '%s'", cases[i].code, got);
+    }
+    assert_int_equal(session_inspect(h->session, bytes_of(code), strlen(code), 0, &page, &err), 0);
+    assert_non_null(page);
+    assert_non_null(strstr(json_string_value(json_object_get(page, "text/plain")),
+                           "> const real * x"));
+    assert_non_null(strstr(json_string_value(json_object_get(page, "text/plain")),
+                           "registers a thread"));
+    json_decref(page);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_launch_line_offers_what_fits_its_parameters,
+                                        harness_set_up, harness_tear_down),
         cmocka_unit_test_setup_teardown(tab_offers_what_may_stand_there, harness_set_up,
                                         harness_tear_down),
         cmocka_unit_test_setup_teardown(a_cell_is_complete_incomplete_or_invalid, harness_set_up,
@@ -191,5 +238,8 @@ int main(void)
                                         harness_tear_down),
     };
 
+    /* Children are this program again. */
+    if (argc > 1 && strcmp(argv[1], "child") == 0)
+        return child_main(argc - 1, argv + 1);
     return cmocka_run_group_tests_name("complete", tests, NULL, NULL);
 }
