@@ -561,6 +561,8 @@ static enum completeness segment_completeness(const struct segmenter *s,
         return s->state.is_unbalanced          ? CELL_INVALID
                : s->state.is_open && !is_ended ? CELL_INCOMPLETE
                                                : CELL_COMPLETE;
+    if (s->state.is_unbalanced)
+        return CELL_INVALID;
     if (s->state.line_is_open)
         return is_ended ? CELL_COMPLETE : CELL_INCOMPLETE;
     if (segment->kind == SEGMENT_ASSIGN)

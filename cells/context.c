@@ -183,7 +183,7 @@ void context_find(struct bytes code, size_t cursor, struct arena *arena, struct 
     out->line = segment.text.text;
     if (segment.kind != SEGMENT_MAGIC && segment.kind != SEGMENT_CELL_MAGIC &&
         segment.kind != SEGMENT_ASSIGN && segment.kind != SEGMENT_LAUNCH &&
-        segment.kind != SEGMENT_DIM && segment.kind != SEGMENT_SCALAR)
+        segment.kind != SEGMENT_DIM)
         return;
     out->kind = CONTEXT_EXPR;
     out->magic = segment.kind == SEGMENT_LAUNCH ? magic_find("launch", false)

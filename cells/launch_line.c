@@ -275,13 +275,14 @@ static bool goes_on(const struct source *s, size_t newline)
             !(char_at(s, behind) == '/' && strchr("/*", char_at(s, behind + 1))));
 }
 
-size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *is_open)
+size_t launch_statement_end(struct bytes text, size_t at, bool is_launch,
+                            struct statement_state *state)
 {
     struct source s = { text, 1, 1 };
     bool in_sign = is_launch, is_before_arguments = is_launch;
     int depth = 0;
 
-    *is_open = false;
+    *state = (struct statement_state){ false, false };
     while (at < text.size) {
         size_t behind = skip_quiet(&s, at);
         char c = char_at(&s, at);
@@ -291,11 +292,13 @@ size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *
             continue;
         }
         if (c == '\n' && is_launch && is_magic_line(&s, at)) {
-            *is_open = in_sign || depth > 0;
+            state->is_open = in_sign || depth > 0;
             return at;
         }
-        if (c == '\n' && depth == 0 && !is_before_arguments && !(!is_launch && goes_on(&s, at)))
+        if (c == '\n' && depth == 0 && !is_before_arguments && (is_launch || !goes_on(&s, at))) {
+            state->is_open = !is_launch;
             return at;
+        }
         if (c == '\\' && char_at(&s, at + 1) == '\n')
             at++;
         else if (in_sign && depth == 0 && is_sign(&s, at, '>')) {
@@ -306,11 +309,13 @@ size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *
         } else if ((c == ')' || c == ']' || c == '}') && depth > 0) {
             depth--;
             is_before_arguments &= depth > 0 || in_sign;
+        } else if (c == ')' || c == ']' || c == '}') {
+            state->is_unbalanced = true;
         } else if (c == ';' && depth == 0 && !is_arrow_behind(&s, at + 1)) {
             return at + 1;
         }
         at++;
     }
-    *is_open = in_sign || depth > 0 || is_before_arguments;
+    state->is_open = in_sign || depth > 0 || is_before_arguments || !is_launch;
     return text.size;
 }

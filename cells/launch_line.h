@@ -43,9 +43,14 @@ int launch_split(struct source brackets, struct arena *arena, struct source **pa
 /*
  * Where the statement that starts at `at` ends: a launch behind its arguments and the keys that
  * follow them on the line, anything else at a ; or the end of the line; brackets and the inside of
- * <<< >>> go on over lines. *is_open: the text ended before the statement did.
+ * <<< >>> go on over lines.
  */
-size_t launch_statement_end(struct bytes text, size_t at, bool is_launch, bool *is_open);
+struct statement_state {
+    bool is_open;       /* the text, or the line, ended before the statement did */
+    bool is_unbalanced; /* a bracket was closed that nothing opened */
+};
+size_t launch_statement_end(struct bytes text, size_t at, bool is_launch,
+                            struct statement_state *state);
 
 /* A stretch of a source without the blanks around it. */
 struct source launch_piece(const struct source *source, size_t from, size_t to);

@@ -338,8 +338,11 @@ static bool is_statement(enum segment_kind kind)
 static size_t statement_end(struct segmenter *s, size_t at, enum segment_kind kind, size_t *next)
 {
     struct bytes text = { s->text, s->source.text.size };
-    size_t end = launch_statement_end(text, at, kind == SEGMENT_LAUNCH, &s->state.line_is_open);
+    struct statement_state state;
+    size_t end = launch_statement_end(text, at, kind == SEGMENT_LAUNCH, &state);
 
+    s->state.line_is_open = state.is_open;
+    s->state.is_unbalanced = state.is_unbalanced;
     *next = skip_line_blanks(s, end);
     if (char_at(s, *next) == '/' && char_at(s, *next + 1) == '/')
         *next = line_end(s, *next);

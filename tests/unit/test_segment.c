@@ -63,7 +63,7 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         /* A remainder is C: in braces, after an operand, indented. */
         { "int a = b\n% 32;", "[S1 int a = b|% 32;]" },
         { "int a = b\n%c;", "[S1 int a = b|%c;]" },
-        { "int a = b\n  % 32;", "[C1 int a = b|  % 32;]" },
+        { "int a = b\n  % 32;", "[S1 int a = b|  % 32;]" },
         { "void f() {\n%x\n}", "[C1 void f() {|%x|}]" },
         { "void f() { g(1\n%x); }\n%p", "[C1 void f() { g(1|%x); }|][M3 %p]" },
         { " %p", "[C1  %p]" },
@@ -82,7 +82,7 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "int a; // %p {\n%q", "[C1 int a; // %p {|][M2 %q]" },
         { "int a; /* {\n%p */\n%q", "[C1 int a; /* {|%p */|][M3 %q]" },
         { "const char *s = \"{\\\"\";\n%p", "[C1 const char *s = \"{\\\"\";|][M2 %p]" },
-        { "char c = '{';\n%p", "[C1 char c = '{';|][M2 %p]" },
+        { "char c = '{';\n%p", "[S1 char c = '{';][M2 %p]" },
         { "int a = 1'000'000;\n%p", "[C1 int a = 1'000'000;|][M2 %p]" },
         { "auto s = R\"x(\n%p\n)\" { )x\";\n%q", "[C1 auto s = R\"x(|%p|)\" { )x\";|][M4 %q]" },
         { "// a \\\n%p", "[M2 %p]" },
