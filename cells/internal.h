@@ -67,6 +67,7 @@ struct session {
     struct cuda *cuda;
     struct launch_history *launches; /* cells/launch_recall.h */
     struct buffers *buffers;
+    struct export_log *exports;
     struct session_device device; /* once has_device; ask session_device */
     bool has_device;
     struct session_device made[SESSION_MAX_DEVICES]; /* by %device NAME key=...; names owned */

@@ -3,6 +3,7 @@
  */
 #include "cells/launch_recall.h"
 
+#include "cells/export.h"
 #include "cells/internal.h"
 
 #include <stdlib.h>
@@ -49,6 +50,7 @@ void launch_note(struct session *session, const char *kernel, const char *text)
     struct launch_history *h = session->launches;
     struct launch_noted noted = { strdup(kernel), strdup(text), session->run_count };
 
+    export_note_launch(session, text);
     if (!noted.kernel || !noted.text) {
         drop(&noted);
         return;

@@ -29,6 +29,7 @@
     X(PLOT) \
     X(SAVE) \
     X(COMPARE) \
+    X(EXPORT) \
     X(LET) \
     X(PRINT) \
     X(CHECK) \

@@ -6,6 +6,7 @@
 #include "cells/session.h"
 
 #include "cells/buffer.h"
+#include "cells/export.h"
 #include "cells/internal.h"
 #include "cells/launch_recall.h"
 
@@ -331,8 +332,10 @@ int session_new(const struct session_options *options, struct session **out, str
     session->workers = workers_new(options ? options->self : NULL, session->stop_fd);
     session->cuda = cuda_new();
     session->buffers = buffers_new();
+    session->exports = export_log_new();
     session->launches = launch_history_new();
-    if (!session->workers || !session->cuda || !session->buffers || !session->launches) {
+    if (!session->workers || !session->cuda || !session->buffers || !session->exports ||
+        !session->launches) {
         err_set(err, ERR_ResourceError, "out of memory");
         goto failed;
     }
@@ -358,6 +361,7 @@ void session_free(struct session **session)
     cuda_free(&s->cuda);
     launch_history_free(&s->launches);
     buffers_free(&s->buffers);
+    export_log_free(&s->exports);
     workers_free(&s->workers);
     if (s->stop_fd >= 0)
         close(s->stop_fd);

@@ -9,6 +9,7 @@
 #include "cells/buffer_struct.h"
 #include "cells/buffer_symbol.h"
 #include "cells/cell.h"
+#include "cells/export.h"
 #include "cells/internal.h"
 #include "cells/magics.h"
 
@@ -329,6 +330,7 @@ static int run(struct call *call, struct err *err)
         buffer_discard(&buffer);
         return -1;
     }
+    export_note_buffer(call->session, buffer, given, call->arena);
     return buffer_commit(call->session, buffer, err);
 }
 

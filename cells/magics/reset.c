@@ -2,6 +2,7 @@
  * %reset forgets: code is what cells defined in CUDA C, data the variables and buffers.
  */
 #include "cells/buffer.h"
+#include "cells/export.h"
 #include "cells/internal.h"
 #include "cells/launch_recall.h"
 #include "cells/magics.h"
@@ -24,6 +25,7 @@ static int run(struct call *call, struct err *err)
         session_reset_variables(call->session);
         buffers_drop_all(call->session, false, how);
     }
+    export_forget(call->session);
     /* Device variables are of both sorts: without their declaration they are nothing. */
     buffers_drop_all(call->session, true, how);
     return 0;
