@@ -189,6 +189,20 @@ static int time_launch(const struct team *team, struct worker *workers, struct a
     return timing_estimate(&input, arena, out, err);
 }
 
+int64_t count_thread_instructions(const struct team *team)
+{
+    const struct ptx_module *m = team->run->module;
+    int64_t sum = 0;
+
+    for (int i = 0; i < team->worker_count; i++) {
+        const struct counts *c = &team->workers[i].cta.counts;
+
+        for (int id = 0; c->block_lanes && id < m->block_count; id++)
+            sum += c->block_lanes[id] * m->blocks[id]->insn_count;
+    }
+    return sum;
+}
+
 int count_facts(struct ptx_facts *facts, struct team *team, struct arena *arena, struct err *err)
 {
     for (int i = 1; i < team->worker_count; i++)

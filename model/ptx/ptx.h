@@ -320,6 +320,28 @@ struct ptx_fault {
     const char *why, *try_; /* what led to it, and what to type instead; NULL: not known */
 };
 
+/* What a launch will take, from a few of its blocks. */
+struct ptx_cost {
+    int64_t blocks;              /* that the launch runs: of the grid, or sample_blocks */
+    int64_t sampled_blocks;      /* that were run to know */
+    int64_t sampled;             /* thread instructions that they ran */
+    int64_t thread_instructions; /* of the whole launch, if its blocks are like those */
+    bool is_cut; /* some block did not end within its share of the sample, or met a fault: a lower
+                    bound */
+};
+
+/*
+ * Estimates a launch by running three blocks, spread over the grid, each thread for at most
+ * max_thread_instructions (0: 2^20) instructions. Nothing is left of it: buffers and bits of
+ * defined bytes are given back, nothing is printed, progress stays. The model has no clock: who
+ * calls it divides by a speed, for example that of this very call (sampled / seconds).
+ *
+ * Fails with LaunchError (shape, shared bytes, parameters), Interrupted or ResourceError.
+ */
+int ptx_launch_cost(const struct ptx_module *module, const struct ptx_launch *launch,
+                    int64_t max_thread_instructions, struct arena *arena, struct ptx_cost *cost,
+                    struct err *err) MUST_CHECK;
+
 /*
  * Runs a launch. facts and fault are filled from `arena`; what was read stays borrowed from the
  * module. Buffers are written in place: after a failure they hold what the kernel had written so

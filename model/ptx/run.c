@@ -12,7 +12,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { DEFAULT_STACK = 1024 /* bytes of a thread, as cudaLimitStackSize */ };
+enum {
+    DEFAULT_STACK = 1024,  /* bytes of a thread, as cudaLimitStackSize */
+    COST_SAMPLE = 3,       /* blocks that an estimate runs */
+    COST_BUDGET = 1 << 20, /* instructions of a thread in it */
+};
 
 #define DEFAULT_BUDGET ((int64_t)1 << 32)
 #define MAX_GRID_X     INT32_MAX
@@ -208,6 +212,48 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         rc = err_set(err, ERR_ResourceError, "out of memory while the launch was counted");
     team_done(&team);
 out:
+    heap_free(&run.heap);
+    return rc;
+}
+
+int ptx_launch_cost(const struct ptx_module *module, const struct ptx_launch *launch,
+                    int64_t max_thread_instructions, struct arena *arena, struct ptx_cost *cost,
+                    struct err *err)
+{
+    struct ptx_launch sample = *launch;
+    struct run run = { .module = module, .launch = &sample };
+    struct team team = { 0 };
+    struct err met = { 0 };
+    int64_t blocks = (int64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    int rc = -1;
+
+    *cost = (struct ptx_cost){ .blocks = launch->sample_blocks > 0
+                                             ? min_i64(launch->sample_blocks, blocks)
+                                             : blocks };
+    sample.sample_blocks = min_i64(COST_SAMPLE, cost->blocks);
+    sample.max_thread_instructions =
+        max_thread_instructions > 0 ? max_thread_instructions : COST_BUDGET;
+    sample.host_threads = 1;
+    sample.is_timed = false;
+    sample.checks &= ~PTX_CHECK_GLOBAL_RACES;
+    sample.print = NULL;
+    sample.progress = NULL;
+    if (prepare(&run, arena, err) < 0 || team_init(&team, &run, arena, err) < 0)
+        goto out;
+    rc = team_try(&team, arena, &met);
+    if (rc < 0 && (met.name == ERR_Interrupted || met.name == ERR_ResourceError)) {
+        err_set(err, met.name, "%s", met.text);
+        goto out;
+    }
+    cost->is_cut = rc < 0;
+    cost->sampled = count_thread_instructions(&team);
+    cost->sampled_blocks = team.workers->done + (rc < 0);
+    cost->thread_instructions =
+        (int64_t)((__int128)cost->sampled * cost->blocks / max_i64(cost->sampled_blocks, 1));
+    rc = 0;
+out:
+    err_done(&met);
+    team_done(&team);
     heap_free(&run.heap);
     return rc;
 }

@@ -272,29 +272,12 @@ static bool shadow_range(const struct insn *in, const struct pattern *p, uint64_
 int shadow_pattern(struct warp *w, const struct insn *in, const struct pattern *p, uint64_t first)
 {
     struct access a;
-    uint64_t shift = 0;
 
     if (!(in->checks & CHECK_ORDERS) && shadow_range(in, p, first))
         return EXEC_OK;
     if (p->space == SPACE_SHARED && !w->cta->shared_undefined &&
         (!w->cta->run->is_racing || in->checks & CHECK_NO_RACE))
         return EXEC_OK;
-    a = (struct access){ .space = p->space,
-                         .bytes = p->bytes,
-                         .region = p->region,
-                         .is_linear = p->is_linear,
-                         .is_one = !p->is_private,
-                         .is_private = p->is_private,
-                         .base = p->base };
-    if (in->space == SPACE_GENERIC)
-        shift = access_window(p->space);
-    for (int l = 0; l < WARP; l++)
-        a.address[l] =
-            first - shift +
-            (p->is_narrow ? (uint64_t)(int32_t)p->relative.narrow[l] : p->relative.wide[l]);
-    a.low = first - shift + (uint64_t)p->low;
-    a.high = first - shift + (uint64_t)p->high - p->bytes;
-    a.base += shift;
-    a.step = a.address[1] - a.address[0];
+    access_of_pattern(in, p, first, &a);
     return shadow_access(w, in, &a, FULL_MASK);
 }

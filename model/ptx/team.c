@@ -340,6 +340,26 @@ int team_run(struct team *team, struct arena *arena, struct ptx_fault *fault, st
     return report(team->workers, team->worker_count, arena, fault, err);
 }
 
+int team_try(struct team *team, struct arena *arena, struct err *err)
+{
+    struct undo *undo = undo_new(team->run, 1, memory_limit(team->run) / 2);
+    struct worker *w = team->workers;
+    int rc = -1;
+
+    team->worker_count = 1;
+    if (!undo || make_workers(w, 1, team, err) < 0 || !(w->cta.footprint = footprint_new(undo))) {
+        err_set(err, ERR_ResourceError, "out of memory before the launch");
+    } else {
+        run_workers(w, 1);
+        footprints_finish(&w->cta.footprint, 1);
+        undo_all(undo);
+        rc = report(w, 1, arena, NULL, err);
+    }
+    footprint_free(&w->cta.footprint);
+    undo_free(&undo);
+    return rc;
+}
+
 void team_done(struct team *team)
 {
     if (team->workers)

@@ -59,6 +59,12 @@ void team_done(struct team *team);
 int team_run(struct team *team, struct arena *arena, struct ptx_fault *fault,
              struct err *err) MUST_CHECK;
 
+/* Runs the blocks of a sample and undoes what they did; what they counted stays. */
+int team_try(struct team *team, struct arena *arena, struct err *err) MUST_CHECK;
+
+/* count.c: thread instructions that all workers ran so far. */
+int64_t count_thread_instructions(const struct team *team);
+
 /* count.c: what all workers counted, added up, and the time of the launch when it is asked for. */
 int count_facts(struct ptx_facts *facts, struct team *team, struct arena *arena,
                 struct err *err) MUST_CHECK;

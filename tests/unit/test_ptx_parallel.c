@@ -190,6 +190,70 @@ static void progress_ends_at_the_number_of_blocks(void **state)
     }
 }
 
+static void an_estimate_counts_and_leaves_nothing_behind(void **state)
+{
+    enum { N = 25600 };
+    struct {
+        uint64_t x;
+        int rounds;
+    } p = { .rounds = 50 };
+    struct ptx_cost cost;
+    struct rig rig;
+    uint32_t *x;
+
+    (void)state;
+    rig_load_sample(&rig, "parallel.opt");
+    x = rig_buffer(&rig, N * 4, &p.x);
+    rig.launch.kernel = ptx_kernel_find(rig.module, "busy");
+    rig.launch.grid.x = N / 64;
+    rig.launch.block.x = 64;
+    rig.launch.parameters = &p;
+    assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 0, rig.arena, &cost, &rig.err), 0);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(x[i], 0);
+    rig_run(&rig, "busy", N / 64, 64, &p);
+    assert_false(cost.is_cut);
+    assert_int_equal(cost.sampled_blocks, 3);
+    assert_int_equal(cost.thread_instructions, rig.facts.thread_instructions);
+
+    /* Threads that run for longer than the sample may. */
+    p.rounds = 1 << 30;
+    assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 1 << 16, rig.arena, &cost, &rig.err),
+                     0);
+    assert_true(cost.is_cut);
+    assert_true(cost.thread_instructions > (int64_t)N * (1 << 15));
+
+    rig.launch.grid.x = 0;
+    assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 0, rig.arena, &cost, &rig.err), -1);
+    assert_int_equal(rig.err.name, ERR_LaunchError);
+    rig_done(&rig);
+}
+
+/* A grid of 2^31 - 1 blocks: a sample of it, and its estimate, take no time. */
+static void the_largest_grid_can_be_sampled(void **state)
+{
+    uint64_t p[3];
+    struct ptx_cost cost;
+    struct rig rig;
+
+    (void)state;
+    rig_load_sample(&rig, "parallel.opt");
+    rig_buffer(&rig, 256, &p[0]);
+    rig_buffer(&rig, 8, &p[1]);
+    rig_buffer(&rig, 4, &p[2]);
+    rig.launch.sample_blocks = 1000;
+    rig.launch.host_threads = 3;
+    rig_run(&rig, "count", INT32_MAX, 256, p);
+    assert_true(rig.facts.is_sampled);
+    assert_int_equal(rig.facts.blocks, INT32_MAX);
+    assert_int_equal(rig.facts.threads, (int64_t)INT32_MAX * 256);
+    rig.launch.sample_blocks = 0;
+    assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 0, rig.arena, &cost, &rig.err), 0);
+    assert_int_equal(cost.blocks, INT32_MAX);
+    assert_true(cost.thread_instructions > (int64_t)INT32_MAX * 256);
+    rig_done(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +261,8 @@ int main(void)
         cmocka_unit_test(the_order_is_that_of_block_numbers),
         cmocka_unit_test(stores_through_loaded_pointers_are_followed),
         cmocka_unit_test(progress_ends_at_the_number_of_blocks),
+        cmocka_unit_test(an_estimate_counts_and_leaves_nothing_behind),
+        cmocka_unit_test(the_largest_grid_can_be_sampled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
