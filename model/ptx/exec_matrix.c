@@ -111,19 +111,17 @@ static uint64_t sum_whole(const struct multiply *x, const uint64_t *a, const uin
 
 /* ---- Floats --------------------------------------------------------------------------------- */
 
-/* A term of a sum: magnitude * 2^(exponent - point), and the exponent counts for the alignment. */
-struct term {
-    int64_t magnitude;
-    int exponent, point;
-    bool is_negative;
+/*
+ * The factors of a sum: significand * 2^(exponent - digits). The exponent of a zero is so low that
+ * no sum is aligned to it.
+ */
+struct factors {
+    int32_t significand[MATRIX_OUTER][MATRIX_K]; /* with its sign */
+    int32_t exponent[MATRIX_OUTER][MATRIX_K];
+    int digits; /* of the fraction */
 };
 
-/* What an element of a source is; sums of special values are decided apart. */
-struct factor {
-    int32_t significand;
-    int exponent; /* of the first digit of a normal number */
-    bool is_negative;
-};
+enum { NO_EXPONENT = -10000, ALL_ZERO = -4000, MOST_SHIFT = 62 };
 
 static const struct soft_format *format_of(enum element element)
 {
@@ -143,36 +141,47 @@ static double value_of(const struct soft_format *f, uint64_t bits)
     return v.is_negative ? -magnitude : magnitude;
 }
 
-static struct factor factor_of(const struct soft_format *f, uint64_t bits)
+static void set_factor(struct factors *to, int outer, int k, const struct soft_format *f,
+                       struct soft v)
 {
-    struct soft v = soft_unpack(f, bits);
+    int32_t significand = (int32_t)v.significand;
 
-    return (struct factor){ .significand = (int32_t)v.significand,
-                            .exponent = v.exponent + f->precision - 1,
-                            .is_negative = v.is_negative };
+    to->significand[outer][k] = v.is_negative ? -significand : significand;
+    to->exponent[outer][k] = significand ? v.exponent + f->precision - 1 : NO_EXPONENT;
 }
 
-/* The terms are cut where the largest exponent leaves them no room. */
-static double add_aligned(const struct term *terms, int count)
+/* magnitude 2^(exponent - FRACTION_BITS), in units of the largest exponent's last bit, cut. */
+static int64_t align(int64_t v, int below)
 {
-    int most = INT32_MIN;
-    int64_t sum = 0;
+    int64_t magnitude = (v < 0 ? -v : v) >> (below > MOST_SHIFT ? MOST_SHIFT : below);
 
-    for (int i = 0; i < count; i++)
-        if (terms[i].magnitude && terms[i].exponent > most)
-            most = terms[i].exponent;
-    if (most == INT32_MIN)
-        return 0.0;
-    for (int i = 0; i < count; i++) {
-        int shift = terms[i].exponent - most + FRACTION_BITS - terms[i].point;
-        int64_t v = shift >= 0    ? terms[i].magnitude << shift
-                    : shift > -63 ? terms[i].magnitude >> -shift
-                                  : 0;
+    return v < 0 ? -magnitude : magnitude;
+}
 
-        if (terms[i].magnitude)
-            sum += terms[i].is_negative ? -v : v;
+static double power_of_two(int e)
+{
+    return f64_of_bits((uint64_t)(1023 + e) << 52);
+}
+
+/* The products of CHUNK factors and c, cut where the largest exponent leaves them no room. */
+static double add_products(const int32_t *a, const int32_t *b, const int32_t *a_exponent,
+                           const int32_t *b_exponent, int count, int digits, float c)
+{
+    uint32_t bits = bits_of_f32(c), field = bits >> 23 & 0xff;
+    int64_t sum, start = (int64_t)(bits & 0x7fffff) | (field ? 0x800000 : 0);
+    int32_t exponents[CHUNK];
+    int c_exponent = start ? (field ? (int)field : 1) - 127 : NO_EXPONENT, most = c_exponent;
+
+    for (int k = 0; k < count; k++) {
+        exponents[k] = a_exponent[k] + b_exponent[k];
+        most = exponents[k] > most ? exponents[k] : most;
     }
-    return ldexp((double)sum, most - FRACTION_BITS);
+    if (most < ALL_ZERO)
+        return 0.0;
+    sum = align((bits >> 31 ? -start : start) * (1 << (FRACTION_BITS - 23)), most - c_exponent);
+    for (int k = 0; k < count; k++)
+        sum += align((int64_t)a[k] * b[k] * (1 << (FRACTION_BITS - digits)), most - exponents[k]);
+    return (double)sum * power_of_two(most - FRACTION_BITS);
 }
 
 /* Toward zero, but what is too large is infinite. */
@@ -186,8 +195,8 @@ static float cut_to_float(double v)
 }
 
 struct float_sum {
-    const struct soft_format *a, *b, *c;
-    struct factor factors_a[MATRIX_OUTER][MATRIX_K], factors_b[MATRIX_OUTER][MATRIX_K];
+    const struct soft_format *format_a, *format_b, *format_c;
+    struct factors a, b;
     bool is_special; /* some element is infinite or NaN */
 };
 
@@ -196,62 +205,47 @@ static uint64_t pack_sum(enum element element, double v)
     return element == ELEMENT_F16 ? f16_of_f32(narrow_odd(v)) : bits_of_f32(NUM(cut_to_float(v)));
 }
 
+/* With infinities and NaN in it no digit counts. */
 static double sum_special(const struct multiply *x, const struct float_sum *s, const uint64_t *a,
                           const uint64_t *b, double c)
 {
     for (int k = 0; k < x->a.k; k++)
-        c += value_of(s->a, a[k]) * value_of(s->b, b[k]);
+        c += value_of(s->format_a, a[k]) * value_of(s->format_b, b[k]);
     return c;
 }
 
-static uint64_t sum_floats(const struct multiply *x, const struct float_sum *s, int m, int n,
-                           uint64_t c)
+static float float_of_sum(enum element element, uint64_t bits)
 {
-    struct term terms[CHUNK + 1];
-    struct soft start = soft_unpack(s->c, c);
-    double sum = 0.0;
+    return element == ELEMENT_F16 ? f32_of_f16((uint32_t)bits) : f32_of_bits((uint32_t)bits);
+}
 
-    terms[CHUNK] = (struct term){ .magnitude = (int64_t)start.significand,
-                                  .exponent = start.exponent + s->c->precision - 1,
-                                  .point = s->c->precision - 1,
-                                  .is_negative = start.is_negative };
+/* The float so far is a term of the next chunk's sum. */
+static uint64_t sum_floats(const struct multiply *x, const struct float_sum *s, int m, int n,
+                           float c)
+{
+    uint64_t bits = 0;
+
     for (int k = 0; k < x->a.k; k += CHUNK) {
         int count = x->a.k - k < CHUNK ? x->a.k - k : CHUNK;
 
-        for (int i = 0; i < CHUNK; i++) {
-            const struct factor *a = &s->factors_a[m][k + i], *b = &s->factors_b[n][k + i];
-
-            terms[i].magnitude = i < count ? (int64_t)a->significand * b->significand : 0;
-            if (!terms[i].magnitude)
-                continue;
-            terms[i].exponent = a->exponent + b->exponent;
-            terms[i].point = s->a->precision + s->b->precision - 2;
-            terms[i].is_negative = a->is_negative != b->is_negative;
-        }
-        sum = add_aligned(terms, CHUNK + 1);
-        if (k + CHUNK < x->a.k) { /* the float so far is a term of the next sum */
-            struct soft v = soft_unpack(s->c, pack_sum(x->d.element, sum));
-
-            terms[CHUNK].magnitude = (int64_t)v.significand;
-            terms[CHUNK].exponent = v.exponent + s->c->precision - 1;
-            terms[CHUNK].is_negative = v.is_negative;
-        }
+        bits = pack_sum(x->d.element, add_products(&s->a.significand[m][k], &s->b.significand[n][k],
+                                                   &s->a.exponent[m][k], &s->b.exponent[n][k],
+                                                   count, s->a.digits + s->b.digits, c));
+        c = float_of_sum(x->d.element, bits);
     }
-    return pack_sum(x->d.element, sum);
-}
-
-static bool is_special(const struct soft_format *f, uint64_t bits)
-{
-    return soft_unpack(f, bits).class != SOFT_NUMBER;
+    return bits;
 }
 
 static void prepare_side(struct float_sum *s, const struct soft_format *f, const struct side *side,
-                         const struct grid *grid, struct factor (*factors)[MATRIX_K])
+                         const struct grid *grid, struct factors *factors)
 {
+    factors->digits = f->precision - 1;
     for (int o = 0; o < side->outer; o++)
         for (int k = 0; k < side->k; k++) {
-            factors[o][k] = factor_of(f, grid->bits[o][k]);
-            s->is_special |= is_special(f, grid->bits[o][k]);
+            struct soft v = soft_unpack(f, grid->bits[o][k]);
+
+            set_factor(factors, o, k, f, v);
+            s->is_special |= v.class != SOFT_NUMBER;
         }
 }
 
@@ -288,6 +282,18 @@ static int check_whole_warp(struct warp *w, const struct insn *in, uint32_t mask
     return EXEC_FAULT;
 }
 
+static uint64_t sum_element(const struct multiply *x, const struct float_sum *s,
+                            const struct grid *a, const struct grid *b, int row, int column,
+                            uint64_t c)
+{
+    float start = float_of_sum(x->c.element, c);
+
+    if (s->is_special || !(__builtin_fabsf(start) < INFINITY))
+        return pack_sum(x->d.element,
+                        sum_special(x, s, a->bits[row], b->bits[column], value_of(s->format_c, c)));
+    return sum_floats(x, s, row, column, start);
+}
+
 int exec_multiply(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const struct multiply *x = in->extra;
@@ -306,12 +312,12 @@ int exec_multiply(struct warp *w, const struct insn *in, uint32_t mask)
     collect(w, &x->a, &a);
     collect(w, &x->b, &b);
     if (is_float) {
-        floats.a = format_of(x->a.element);
-        floats.b = format_of(x->b.element);
-        floats.c = format_of(x->c.element);
+        floats.format_a = format_of(x->a.element);
+        floats.format_b = format_of(x->b.element);
+        floats.format_c = format_of(x->c.element);
         floats.is_special = false;
-        prepare_side(&floats, floats.a, &x->a, &a, floats.factors_a);
-        prepare_side(&floats, floats.b, &x->b, &b, floats.factors_b);
+        prepare_side(&floats, floats.format_a, &x->a, &a, &floats.a);
+        prepare_side(&floats, floats.format_b, &x->b, &b, &floats.b);
     }
     for (int l = 0; l < WARP; l++)
         for (int i = 0; i < count; i++) {
@@ -324,12 +330,8 @@ int exec_multiply(struct warp *w, const struct insn *in, uint32_t mask)
                 sums[l][i] = x->d.element == ELEMENT_F64
                                  ? sum_doubles(x, a.bits[row], b.bits[column], c)
                                  : sum_whole(x, a.bits[row], b.bits[column], c);
-            else if (floats.is_special || is_special(floats.c, c))
-                sums[l][i] =
-                    pack_sum(x->d.element, sum_special(x, &floats, a.bits[row], b.bits[column],
-                                                       value_of(floats.c, c)));
             else
-                sums[l][i] = sum_floats(x, &floats, row, column, c);
+                sums[l][i] = sum_element(x, &floats, &a, &b, row, column, c);
         }
     for (int l = 0; l < WARP; l++)
         for (int r = 0; r < x->d.registers; r++)
