@@ -450,7 +450,8 @@ static const char DEFINITIONS[] =
     "__constant__ float F[3] = {1, 2, 1};\n"
     "__device__ int counter = 7, grid_[N][2*N];\n"
     "__device__ float G[] = {1.5f, -2};\n"
-    "__device__ float L = sizeof(rgb);\n";
+    "__device__ constexpr int two(int n) { return 2 * n; }\n"
+    "__device__ int L = two(3);\n";
 
 static void structs_are_laid_out_as_nvcc_does(void **state)
 {
@@ -723,6 +724,42 @@ static void who_and_completion_know_buffers(void **state)
     completions_done(&out);
 }
 
+static void export_is_a_program_in_the_order_of_what_happened(void **state)
+{
+    static const char *const PARTS[] = {
+        "__global__ void twice(float *x, float3 by)",
+        "int main()\n{\n",
+        "wb_buffer<float> x(8);",
+        "host[e] = (float)(e);",
+        "wb_buffer<double> y(8);",
+        "auto x_host = x.host();",
+        "(double)((2 * i))",
+        "host[0] = (unsigned char)7;",
+        "wb_normal(3ULL, e, 0)",
+        "cudaMemcpyToSymbol(F",
+        "twice<<<1, 8>>>(x, {1, 2, 3});",
+        "wb_buffer<int> x(2);",
+        "x.show(\"x\");",
+    };
+    struct harness *h = *state;
+    const char *at;
+
+    run(h, "__constant__ float F[2];\n"
+           "__global__ void twice(float *x, float3 by) { x[threadIdx.x] *= by.y + F[0]; }");
+    run(h, "%buffer float x[8] = iota\n%buffer double y[8] = {x[i] > 3 ? 2*i : 0.5}\n"
+           "%buffer uchar u[1] = (7)\n%buffer half n[4] = normal(3)\n%buffer F = (1, 0)\n"
+           "%launch twice<<<1, 8>>>(x, (1, 2, 3))\n%buffer int x[2] = ones\n%export");
+    at = buf_text(&h->out);
+    for (size_t i = 0; i < COUNT(PARTS); i++) {
+        at = strstr(at, PARTS[i]);
+        if (!at)
+            print_message("  missing, or too early: %s\n%s\n", PARTS[i], buf_text(&h->out));
+        assert_non_null(at);
+    }
+    run(h, "%reset\n%export");
+    assert_null(strstr(buf_text(&h->out), "twice"));
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, harness_set_up, harness_tear_down)
@@ -748,6 +785,7 @@ int main(int argc, char **argv)
         TEST(plot_draws_curves_and_maps_and_says_what_it_left_out),
         TEST(compare_puts_the_largest_difference_first),
         TEST(who_and_completion_know_buffers),
+        TEST(export_is_a_program_in_the_order_of_what_happened),
     };
 
     /* Children are this program again. */
