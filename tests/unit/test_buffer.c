@@ -747,7 +747,7 @@ static void export_is_a_program_in_the_order_of_what_happened(void **state)
     run(h, "__constant__ float F[2];\n"
            "__global__ void twice(float *x, float3 by) { x[threadIdx.x] *= by.y + F[0]; }");
     run(h, "%buffer float x[8] = iota\n%buffer double y[8] = {x[i] > 3 ? 2*i : 0.5}\n"
-           "%buffer uchar u[1] = (7)\n%buffer half n[4] = normal(3)\n%buffer F = (1, 0)\n"
+           "%buffer uchar u[2] = (7, 8)\n%buffer half n[4] = normal(3)\n%buffer F = (1, 0)\n"
            "%launch twice<<<1, 8>>>(x, (1, 2, 3))\n%buffer int x[2] = ones\n%export");
     at = buf_text(&h->out);
     for (size_t i = 0; i < COUNT(PARTS); i++) {
