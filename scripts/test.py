@@ -150,6 +150,13 @@ def main():
             python_tests(tally, "tests/conformance",
                          {"WARPBOOK": os.path.abspath("build/asan/warpbook"), **SANITIZERS}, " (asan)")
 
+    if options.long and "unit" in parts:
+        heading("blocks on several host threads under ThreadSanitizer")
+        status, output = run(["make", "tsan"], timeout=1500)
+        if status:
+            show(output)
+        tally.add(passed=not status, failed=["make tsan"] if status else [])
+
     heading(f"{time.monotonic() - start:.0f} s")
     for name in tally.skipped:
         print(f"skipped: {name}")
