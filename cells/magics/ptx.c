@@ -40,7 +40,7 @@ static bool begins(struct bytes line, const char *word)
     return line.size >= n && memcmp(line.data, word, n) == 0;
 }
 
-/* `.file 1 "/work/In[3]"`: which number is which cell. */
+/* `.file 1 "DIRECTORY/In[3]"`: which number is which cell. */
 static void read_files(struct printer *p, struct bytes ptx)
 {
     for (const char *at = ptx.data, *end = ptx.data + ptx.size; at < end;) {

@@ -5,8 +5,9 @@
  * lowest and the highest address, and alignment is checked on all addresses or'ed together. Only an
  * access that spans allocations, or is wrong, is looked at lane by lane.
  */
-#include "model/ptx/footprint.h"
+#include "model/ptx/access.h"
 
+#include "model/ptx/footprint.h"
 #include "model/ptx/heap.h"
 #include "model/ptx/shadow.h"
 #include "model/ptx/track.h"
