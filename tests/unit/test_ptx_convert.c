@@ -339,5 +339,5 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_builds(tests, COUNT(tests));
 }

@@ -8,7 +8,7 @@
 
 #include <float.h>
 
-enum { ROWS = 900 };
+enum { ROWS = 600 };
 
 enum operation { ADD, SUB, MUL, FMA, DIV, RCP, SQRT };
 
@@ -304,5 +304,5 @@ int main(void)
         cmocka_unit_test(details),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_builds(tests, COUNT(tests));
 }

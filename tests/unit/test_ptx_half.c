@@ -356,5 +356,5 @@ int main(void)
         cmocka_unit_test(what_no_gpu_has_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return rig_run_builds(tests, COUNT(tests));
 }
