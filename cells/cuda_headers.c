@@ -109,7 +109,7 @@ static const struct {
     { "nvtx3/*", HEADER_HOST, NULL },
     { "nvToolsExt*", HEADER_HOST, NULL },
     { "cublas*", HEADER_HOST, NULL },
-    { "cufft*", HEADER_HOST, NULL },
+    { "cufft*", HEADER_ON_DEMAND, "cufft*" },
     { "cusparse*", HEADER_HOST, NULL },
     { "cusolver*", HEADER_HOST, NULL },
     { "cudnn*", HEADER_HOST, NULL },

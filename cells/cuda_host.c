@@ -203,9 +203,8 @@ static int mark(const struct markings *markings, struct cuda_item *item, struct 
     struct marks marks;
 
     if (item->kind == ITEM_TYPE && uses_one_of(item->text, HOST_WORDS, COUNT(HOST_WORDS)) &&
-        cuda_uses(item->text, "__device__") && blank_host_methods(item, err) < 0)
+        blank_host_methods(item, err) < 0)
         return -1;
-
     if (item->inner_count > 0)
         return mark_inner(markings, item, err);
     if (item->kind == ITEM_TYPE && !cuda_uses(item->text, "__device__") &&

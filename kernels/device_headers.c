@@ -202,6 +202,11 @@ const struct device_header DEVICE_HEADERS[] = {
     AS_STD("concepts"),
     AS_STD("ratio"),
     AS_STD("span"),
+    /* Types of cuFFT's that kernels touch. */
+    { "cufft.h", "#pragma once\n"
+                 "typedef float cufftReal; typedef double cufftDoubleReal;\n"
+                 "typedef float2 cufftComplex; typedef double2 cufftDoubleComplex;\n" },
+    { "cufftXt.h", "#pragma once\n#include <cufft.h>\n" },
     /* The part of CUB that runs inside a kernel; the rest launches kernels from the host. */
     { "cub/cub.cuh", "#pragma once\n"
                      "#include <cub/warp/warp_reduce.cuh>\n#include <cub/warp/warp_scan.cuh>\n"

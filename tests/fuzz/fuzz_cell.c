@@ -4,6 +4,10 @@
  * input, as a kernel's does, and must still compute afterwards.
  */
 #include "cells/cell.h"
+#include "cells/complete_launch.h"
+#include "cells/cuda_host.h"
+#include "cells/cuda_macro.h"
+#include "cells/cuda_parameters.h"
 #include "cells/segment.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -117,6 +121,41 @@ static void ask_around(struct bytes code)
     }
 }
 
+/* The same bytes as CUDA C: cut into definitions and put together again. */
+static void cut_as_cuda(struct bytes code)
+{
+    struct arena *arena = arena_new(CELL_MEMORY_LIMIT);
+    struct cuda *cuda = cuda_new();
+    struct cuda_items items = { 0 };
+    struct cuda_parameter *list;
+    struct launch_cursor cursor;
+    struct buf out = { 0 };
+    struct err err = { 0 };
+    bool *roots, all_known;
+    size_t count;
+
+    if (!arena || !cuda)
+        abort();
+    if (cuda_split(arena, code, 1, 1, &items, &err) == 0 &&
+        cuda_expand_calls(cuda, &items, &err) == 0 && cuda_mark_host(cuda, &items, &err) == 0) {
+        roots = arena_array(arena, items.count + 1, sizeof(*roots));
+        for (size_t i = 0; i < items.count; i++) {
+            roots[i] = true;
+            if (items.list[i].head && cuda_read_parameters(arena, items.list[i].head, &list, &count,
+                                                           &all_known, NULL) < 0)
+                break;
+        }
+        if (cuda_compose(&items, roots, &out, &err) < 0 && err.name != ERR_ResourceError)
+            abort();
+    }
+    complete_launch_find(code, code.size, arena, &cursor);
+    err_done(&err);
+    buf_done(&out);
+    free(items.list);
+    cuda_free(&cuda);
+    arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes code = { (const char *)data, size }, sum = bytes_of("2 + 3");
@@ -127,6 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!session)
         start();
     ask_around(code);
+    cut_as_cuda(code);
     if (!body_needs_children(code)) {
         atomic_store(&running_since_ms, now_ms());
         if (session_run_cell(session, code, NULL, &sink, &report) < 0 && !report.ename)
