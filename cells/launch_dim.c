@@ -147,11 +147,11 @@ int launch_dim_declare(struct call *call, struct source statement, struct err *e
     return 0;
 }
 
-/* "n = 1 << 20" of an integer, a floating or (auto) any type. */
+/* "n = 1 << 20" of an integer or a floating type. */
 static int declare_scalar(struct call *call, struct source part, const char *type, struct err *err)
 {
     size_t name_end = skip_word(part.text, 0), at = skip_blanks(part.text, name_end);
-    bool is_float = strstr(type, "float") || strstr(type, "double"), is_any = strstr(type, "auto");
+    bool is_float = strstr(type, "float") || strstr(type, "double");
     struct source right;
     struct value v;
     double f;
@@ -170,14 +170,14 @@ static int declare_scalar(struct call *call, struct source part, const char *typ
     right = launch_piece(&part, at + 1, part.text.size);
     if (expr_eval_with(call->session, right, NULL, 0, call->arena, &v, err) < 0)
         return -1;
-    if (!is_any && !value_as_float(&v, &f)) {
+    if (!value_as_float(&v, &f)) {
         err_set(err, ERR_UsageError, "%s is declared as a number, and %s is %s", name,
                 text_show(call->arena, right.text, 40), value_a_type(v.type));
         return fail_at(&right, err);
     }
     if (is_float)
         v = value_float(f);
-    else if (!is_any && v.type == VALUE_FLOAT && f > -0x1p63 && f < 0x1p63)
+    else if (v.type == VALUE_FLOAT && f > -0x1p63 && f < 0x1p63)
         v = value_int((int64_t)f); /* as C does: towards zero */
     return session_set(call->session, name, &v, err);
 }

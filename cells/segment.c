@@ -153,10 +153,10 @@ static bool is_dim(const struct segmenter *s, size_t at)
 /* Words that make up the type of a number; const would make it the kernels' too. */
 static bool is_type_word(const char *text, size_t n)
 {
-    static const char *const WORDS[] = { "int",    "unsigned", "signed",  "long",     "short",
-                                         "char",   "float",    "double",  "bool",     "size_t",
-                                         "int8_t", "uint8_t",  "int16_t", "uint16_t", "int32_t",
-                                         "auto",   "uint32_t", "int64_t", "uint64_t" };
+    static const char *const WORDS[] = { "int",      "unsigned", "signed",  "long",     "short",
+                                         "char",     "float",    "double",  "bool",     "size_t",
+                                         "int8_t",   "uint8_t",  "int16_t", "uint16_t", "int32_t",
+                                         "uint32_t", "int64_t",  "uint64_t" };
 
     for (size_t i = 0; i < COUNT(WORDS); i++)
         if (bytes_equal((struct bytes){ text, n }, WORDS[i]))

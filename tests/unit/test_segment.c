@@ -83,7 +83,7 @@ static void a_cell_is_cut_where_the_language_says(void **state)
         { "int a; /* {\n%p */\n%q", "[C1 int a; /* {|%p */|][M3 %q]" },
         { "const char *s = \"{\\\"\";\n%p", "[C1 const char *s = \"{\\\"\";|][M2 %p]" },
         { "char c = '{';\n%p", "[S1 char c = '{';][M2 %p]" },
-        { "int a = 1'000'000;\n%p", "[C1 int a = 1'000'000;|][M2 %p]" },
+        { "int a = 1'000'000;\n%p", "[S1 int a = 1'000'000;][M2 %p]" },
         { "auto s = R\"x(\n%p\n)\" { )x\";\n%q", "[C1 auto s = R\"x(|%p|)\" { )x\";|][M4 %q]" },
         { "// a \\\n%p", "[M2 %p]" },
         /* Continued lines. */
