@@ -265,6 +265,7 @@ static int decode_multiply(struct decoder *d, bool is_wmma, int first)
     x->d = sum_of(&p, types[0]);
     if (!do_types_fit(x, &p))
         return decode_refuse(d, "types of matrices that do not go together");
+    matrix_find_places(x);
     set_exec(d->insn, exec_multiply, LAT_FMA);
     d->insn->extra = x;
     if (d->ast_insn->operand_count != 4)

@@ -45,6 +45,32 @@ void matrix_place_sum(bool is_turned, int m, int n, int lane, int i, int *row, i
     *column = inner + (n > 8 ? 8 * tile : 0);
 }
 
+static void find_side(const struct side *side, uint8_t (*outers)[WARP], uint8_t (*ks)[WARP])
+{
+    for (int r = 0; r < side->registers; r++)
+        for (int l = 0; l < WARP; l++) {
+            int outer, k;
+
+            matrix_place(side, l, r, 0, &outer, &k);
+            outers[r][l] = (uint8_t)outer;
+            ks[r][l] = (uint8_t)k;
+        }
+}
+
+void matrix_find_places(struct multiply *x)
+{
+    find_side(&x->a, x->places.outer_a, x->places.k_a);
+    find_side(&x->b, x->places.outer_b, x->places.k_b);
+    for (int i = 0; i < x->m * x->n / WARP; i++)
+        for (int l = 0; l < WARP; l++) {
+            int row, column;
+
+            matrix_place_sum(x->is_turned, x->m, x->n, l, i, &row, &column);
+            x->places.row[i][l] = (uint8_t)row;
+            x->places.column[i][l] = (uint8_t)column;
+        }
+}
+
 /* A lane's register: 32 bits, or 64 of a double. */
 static uint64_t get(const struct warp *w, uint32_t row, int lane, bool is_wide)
 {
@@ -65,7 +91,8 @@ struct grid {
     uint64_t bits[MATRIX_OUTER][MATRIX_K];
 };
 
-static void collect(const struct warp *w, const struct side *side, struct grid *grid)
+static void collect(const struct warp *w, const struct side *side, const uint8_t (*outers)[WARP],
+                    const uint8_t (*ks)[WARP], struct grid *grid)
 {
     int per_register = side->bits > 32 ? 1 : 32 / side->bits;
     uint64_t low = side->bits > 63 ? UINT64_MAX : ((uint64_t)1 << side->bits) - 1;
@@ -73,11 +100,10 @@ static void collect(const struct warp *w, const struct side *side, struct grid *
     for (int r = 0; r < side->registers; r++)
         for (int l = 0; l < WARP; l++) {
             uint64_t v = get(w, side->rows[r], l, side->bits > 32);
-            int outer, k;
+            uint64_t *to = &grid->bits[outers[r][l]][ks[r][l]];
 
-            matrix_place(side, l, r, 0, &outer, &k);
             for (int e = 0; e < per_register; e++)
-                grid->bits[outer][k + e] = v >> (e * side->bits) & low;
+                to[e] = v >> (e * side->bits) & low;
         }
 }
 
@@ -121,7 +147,7 @@ struct factors {
     int digits; /* of the fraction */
 };
 
-enum { NO_EXPONENT = -10000, ALL_ZERO = -4000, MOST_SHIFT = 62 };
+enum { NO_EXPONENT = -10000, ALL_ZERO = -4000, MOST_SHIFT = 31 };
 
 static const struct soft_format *format_of(enum element element)
 {
@@ -141,19 +167,27 @@ static double value_of(const struct soft_format *f, uint64_t bits)
     return v.is_negative ? -magnitude : magnitude;
 }
 
-static void set_factor(struct factors *to, int outer, int k, const struct soft_format *f,
-                       struct soft v)
+/* The formats of 8 to 19 bits differ in widths alone. True when it is infinite or NaN. */
+static bool set_factor(struct factors *to, int outer, int k, const struct soft_format *f,
+                       uint32_t bits)
 {
-    int32_t significand = (int32_t)v.significand;
+    int digits = f->precision - 1, width = f->bits - f->shift;
+    uint32_t v = bits >> f->shift, fraction = v & ((1U << digits) - 1);
+    uint32_t top = (1U << (width - 1 - digits)) - 1, field = v >> digits & top;
+    int32_t significand = (int32_t)(field ? fraction | 1U << digits : fraction);
 
-    to->significand[outer][k] = v.is_negative ? -significand : significand;
-    to->exponent[outer][k] = significand ? v.exponent + f->precision - 1 : NO_EXPONENT;
+    to->significand[outer][k] = v >> (width - 1) & 1 ? -significand : significand;
+    to->exponent[outer][k] = significand ? (int)(field ? field : 1) - 1 + f->e_min : NO_EXPONENT;
+    return field == top && (f->has_infinity || fraction == (1U << digits) - 1);
 }
 
-/* magnitude 2^(exponent - FRACTION_BITS), in units of the largest exponent's last bit, cut. */
-static int64_t align(int64_t v, int below)
+/*
+ * A term in units of the largest exponent's last bit, cut. It has 27 bits at most: two digits
+ * before the point of a product, and FRACTION_BITS.
+ */
+static int32_t align(int32_t v, int below)
 {
-    int64_t magnitude = (v < 0 ? -v : v) >> (below > MOST_SHIFT ? MOST_SHIFT : below);
+    int32_t magnitude = (v < 0 ? -v : v) >> (below > MOST_SHIFT ? MOST_SHIFT : below);
 
     return v < 0 ? -magnitude : magnitude;
 }
@@ -168,7 +202,8 @@ static double add_products(const int32_t *a, const int32_t *b, const int32_t *a_
                            const int32_t *b_exponent, int count, int digits, float c)
 {
     uint32_t bits = bits_of_f32(c), field = bits >> 23 & 0xff;
-    int64_t sum, start = (int64_t)(bits & 0x7fffff) | (field ? 0x800000 : 0);
+    int32_t start = (int32_t)(bits & 0x7fffff) | (field ? 0x800000 : 0);
+    int64_t sum;
     int32_t exponents[CHUNK];
     int c_exponent = start ? (field ? (int)field : 1) - 127 : NO_EXPONENT, most = c_exponent;
 
@@ -180,7 +215,7 @@ static double add_products(const int32_t *a, const int32_t *b, const int32_t *a_
         return 0.0;
     sum = align((bits >> 31 ? -start : start) * (1 << (FRACTION_BITS - 23)), most - c_exponent);
     for (int k = 0; k < count; k++)
-        sum += align((int64_t)a[k] * b[k] * (1 << (FRACTION_BITS - digits)), most - exponents[k]);
+        sum += align(a[k] * b[k] * (1 << (FRACTION_BITS - digits)), most - exponents[k]);
     return (double)sum * power_of_two(most - FRACTION_BITS);
 }
 
@@ -241,12 +276,8 @@ static void prepare_side(struct float_sum *s, const struct soft_format *f, const
 {
     factors->digits = f->precision - 1;
     for (int o = 0; o < side->outer; o++)
-        for (int k = 0; k < side->k; k++) {
-            struct soft v = soft_unpack(f, grid->bits[o][k]);
-
-            set_factor(factors, o, k, f, v);
-            s->is_special |= v.class != SOFT_NUMBER;
-        }
+        for (int k = 0; k < side->k; k++)
+            s->is_special |= set_factor(factors, o, k, f, (uint32_t)grid->bits[o][k]);
 }
 
 /* Doubles: one fused step after the other, each rounded. */
@@ -309,8 +340,8 @@ int exec_multiply(struct warp *w, const struct insn *in, uint32_t mask)
         return EXEC_OK;
     if (check_whole_warp(w, in, mask) < 0)
         return EXEC_FAULT;
-    collect(w, &x->a, &a);
-    collect(w, &x->b, &b);
+    collect(w, &x->a, x->places.outer_a, x->places.k_a, &a);
+    collect(w, &x->b, x->places.outer_b, x->places.k_b, &b);
     if (is_float) {
         floats.format_a = format_of(x->a.element);
         floats.format_b = format_of(x->b.element);
@@ -322,10 +353,9 @@ int exec_multiply(struct warp *w, const struct insn *in, uint32_t mask)
     for (int l = 0; l < WARP; l++)
         for (int i = 0; i < count; i++) {
             uint64_t c = get(w, x->c.rows[i / per_c], l, bits_c > 32);
-            int row, column;
+            int row = x->places.row[i][l], column = x->places.column[i][l];
 
             c = bits_c == 16 ? c >> (16 * (i % 2)) & 0xffff : c;
-            matrix_place_sum(x->is_turned, x->m, x->n, l, i, &row, &column);
             if (!is_float)
                 sums[l][i] = x->d.element == ELEMENT_F64
                                  ? sum_doubles(x, a.bits[row], b.bits[column], c)

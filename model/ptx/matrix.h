@@ -54,12 +54,20 @@ struct sum {
     uint32_t rows[MATRIX_REGISTERS];
 };
 
+/* Where lane and register are in the matrices, worked out once. */
+struct places {
+    uint8_t outer_a[MATRIX_REGISTERS][WARP], k_a[MATRIX_REGISTERS][WARP];
+    uint8_t outer_b[MATRIX_REGISTERS][WARP], k_b[MATRIX_REGISTERS][WARP];
+    uint8_t row[MATRIX_REGISTERS][WARP], column[MATRIX_REGISTERS][WARP]; /* of element i of C */
+};
+
 struct multiply {
     int m, n;
     bool is_turned; /* m8n32: B is the wide side */
     bool saturates, is_and;
     struct side a, b;
     struct sum c, d;
+    struct places places;
 };
 
 /* wmma.load, wmma.store and ldmatrix, stmatrix. */
@@ -88,6 +96,9 @@ void matrix_place(const struct side *side, int lane, int reg, int element, int *
 
 /* Where element i of a lane's C is. */
 void matrix_place_sum(bool is_turned, int m, int n, int lane, int i, int *row, int *column);
+
+/* Fills x->places. */
+void matrix_find_places(struct multiply *x);
 
 exec_fn exec_multiply, exec_matrix_load, exec_matrix_store, exec_ldmatrix, exec_stmatrix,
     exec_movmatrix;
