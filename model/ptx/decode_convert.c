@@ -88,7 +88,7 @@ static int decode_convert_pack(struct decoder *d)
     struct bytes to = o->count > 3 ? o->parts[3] : (struct bytes){ 0 };
     int bits = 0;
 
-    for (size_t i = 1; i < to.size; i++)
+    for (size_t i = 1; i < to.size && to.size < 4; i++)
         bits = bits * 10 + (to.data[i] - '0');
     if ((o->count != 5 && !has_rest) || !bytes_equal(o->parts[2], "sat") ||
         !bytes_equal(o->parts[4], "s32") || (to.data[0] != 's' && to.data[0] != 'u') ||

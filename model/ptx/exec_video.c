@@ -37,6 +37,16 @@ static int64_t shift_by(const struct video *v, int64_t b)
     return v->wraps ? b & 31 : b > 32 ? 32 : b;
 }
 
+/* Of 65 bits: what is to be saturated is held where 64 show on which side it is. */
+static int64_t multiply_add(const struct video *v, int64_t a, int64_t b, int64_t c)
+{
+    __int128 t = ((__int128)a * b + c) >> v->shift;
+
+    if (v->saturates && t > INT64_MAX)
+        return INT64_MAX;
+    return (int64_t)t;
+}
+
 static int64_t compute(const struct video *v, int64_t a, int64_t b, int64_t c)
 {
     int64_t sum = a + b;
@@ -61,7 +71,7 @@ static int64_t compute(const struct video *v, int64_t a, int64_t b, int64_t c)
     case VIDEO_SHR:
         return a >> shift_by(v, b);
     case VIDEO_MAD:
-        return (a * b + c) >> v->shift;
+        return multiply_add(v, a, b, c);
     }
     return 0;
 }

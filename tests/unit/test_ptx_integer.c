@@ -172,6 +172,7 @@ MODEL(vadd_sat_add, into(S32(a) + U32(b), INT32_MIN, INT32_MAX) + S32(c))
 MODEL(vabsdiff_max,
       (distance(S32(a), S32(b)) & UINT32_MAX) > U32(c) ? distance(S32(a), S32(b)) : U32(c))
 MODEL(vmad_shr, (U32(a) * U32(b) + U32(c)) >> 7)
+MODEL(vmad_sat, into(U32(a) * U32(b) + U32(c), 0, UINT32_MAX))
 MODEL(vshl_wrap, U32(a) << (b & 31))
 MODEL(vshr_clamp, S32(a) >> ((uint32_t)b > 32 ? 32 : (uint32_t)b))
 MODEL(vset_ge, S32(a) >= S32(b))
@@ -226,6 +227,7 @@ static const struct {
     { "vadd.s32.s32.u32.sat.add", "rrrr", vadd_sat_add },
     { "vabsdiff.u32.s32.s32.max", "rrrr", vabsdiff_max },
     { "vmad.u32.u32.u32.shr7", "rrrr", vmad_shr },
+    { "vmad.u32.u32.u32.sat", "rrrr", vmad_sat },
     { "vshl.u32.u32.u32.wrap", "rrr", vshl_wrap },
     { "vshr.s32.s32.u32.clamp", "rrr", vshr_clamp },
     { "vset.s32.s32.ge", "rrr", vset_ge },
