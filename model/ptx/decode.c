@@ -617,7 +617,7 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     d->table = module->ops;
     d->predicates_used = WARP;
     d->carry = NO_ROW;
-    d->sink = decode_room(d, ROW64);
+    d->sink = decode_room(d, 2 * ROW64);
     d->register_rows = arena_array(module->arena, registers, sizeof *d->register_rows);
     d->is_constant = arena_array(module->arena, registers, sizeof *d->is_constant);
     if (!d->register_rows || !d->is_constant)

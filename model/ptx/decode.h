@@ -31,7 +31,7 @@ struct decoder {
     uint32_t frame_bytes;
     uint32_t predicate_row;
     int predicates_used; /* of that row's words */
-    uint32_t sink;       /* 256 bytes that nobody reads */
+    uint32_t sink;       /* as wide as 128 bits a lane, and read by nobody */
     int64_t carry;       /* CC.CF, a predicate; NO_ROW: not used so far */
 
     /* The instruction at hand. */

@@ -127,6 +127,8 @@ static int decode_parts(struct decoder *d, const struct operand *many, bool is_p
     part = bits / many->count;
     if (opcode_type(&d->opcode).kind != TYPE_BITS || part < 8)
         return decode_refuse(d, "a vector that is not of bits");
+    if (!is_pack && bits > 64 && decode_operand(d, 1)->kind != OPERAND_REGISTER)
+        return decode_refuse(d, "a constant of 128 bits");
     set_exec(in, is_pack ? exec_pack : exec_unpack, LAT_FREE);
     in->vector = (uint8_t)many->count;
     in->option = (uint16_t)bits;

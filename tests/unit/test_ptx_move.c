@@ -48,6 +48,7 @@ static void registers_are_packed_and_taken_apart(void **state)
         { "mov.b64 %rd1, 0x1111222233334444;\nmov.b128 %w1, {%rd1, 0x5};\nmov.b128 %w2, %w1;\n"
           "mov.b128 {%q0, %q1}, %w2;\n",
           { 0x1111222233334444, 5 } },
+        { "mov.b128 %w1, {0x7, 0x9};\nmov.b128 _, %w1;\nmov.b128 {_, %q0}, %w1;\n", { 9 } },
         { "lop3.b32 %r1, 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa, 0x96;\ncvt.u64.u32 %q0, %r1;\n"
           "lop3.b32 %r1, 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa, 0xe8;\ncvt.u64.u32 %q1, %r1;\n",
           { 0x96969696, 0xe8e8e8e8 } },
@@ -169,9 +170,11 @@ static void what_is_no_move_is_refused(void **state)
     static const struct {
         const char *opcode, *shape;
     } cases[] = {
-        { "mov.sat.b32", "rr" },     { "mov.b32.b32", "rr" },      { "cvta.to.nowhere.u64", "dd" },
-        { "cvta.global.u32", "rr" }, { "isspacep.nowhere", "pd" }, { "bfi.b16", "hhhrr" },
-        { "and.pred.pred", "ppp" },  { "prmt.b32.x4e", "rrrr" },   { "selp.sat.b32", "rrrp" },
+        { "mov.sat.b32", "rr" },         { "mov.b32.b32", "rr" },
+        { "cvta.to.nowhere.u64", "dd" }, { "cvta.global.u32", "rr" },
+        { "isspacep.nowhere", "pd" },    { "bfi.b16", "hhhrr" },
+        { "and.pred.pred", "ppp" },      { "mov.b128 {%rd1, %rd2}, 5; mov.b32", "rr" },
+        { "prmt.b32.x4e", "rrrr" },      { "selp.sat.b32", "rrrp" },
         { "shl.sat.b32", "rrr" },
     };
 
