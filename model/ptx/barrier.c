@@ -10,6 +10,7 @@
 #include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
 #include "model/ptx/track.h"
+#include "model/ptx/warning.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
 
@@ -158,6 +159,25 @@ static void release(struct cta *cta, int number)
         track_barrier(cta);
 }
 
+/* Legal, and worth a word: who returned before is not at the barrier. */
+static void note_returned(struct cta *cta, int number)
+{
+    if (cta->barriers[number].expected || cta->live_threads == cta->run->threads_per_block)
+        return;
+    for (int i = 0; i < cta->run->warps_per_block; i++) {
+        struct warp *w = &cta->warps[i];
+
+        for (uint32_t used = w->used_groups; used; used &= used - 1) {
+            const struct group *g = &w->groups[__builtin_ctz(used)];
+
+            if (g->state != GROUP_BARRIER || g->barrier != number)
+                continue;
+            warning_note(w, PTX_WARNING_EARLY_RETURN, g->at - 1, NULL, g->mask);
+            return;
+        }
+    }
+}
+
 /* Threads that have ended are not awaited. */
 int barrier_complete(struct cta *cta, bool *has_moved, struct err *err)
 {
@@ -168,6 +188,7 @@ int barrier_complete(struct cta *cta, bool *has_moved, struct err *err)
         if (check_barrier(cta, i, err) < 0 ||
             (is_of_all(cta, &cta->barriers[i]) && check_pending(cta, err) < 0))
             return -1;
+        note_returned(cta, i);
         release(cta, i);
         *has_moved = true;
     }

@@ -171,8 +171,8 @@ static void put_waiter(struct buf *b, const struct warp *w, const struct group *
     const struct source_loc *loc = report_loc(w->cta, in);
     const char *file = report_file(w->cta, in);
 
-    buf_printf(b, "  waits   warp %d, lanes ", w->index);
-    report_lanes(b, g->mask);
+    buf_puts(b, "  waits   ");
+    report_threads(b, w, g->mask);
     if (in)
         buf_printf(b, g->state == GROUP_READY ? " round a loop with %s" : " at %s", in->spelling);
     if (file)
@@ -180,7 +180,7 @@ static void put_waiter(struct buf *b, const struct warp *w, const struct group *
     buf_putc(b, '\n');
 }
 
-static void report_waiters(const struct cta *cta, struct err *err)
+static void report_waiters(struct cta *cta, const char *why, const char *try_, struct err *err)
 {
     struct buf report = { 0 };
     int rows = 0;
@@ -196,6 +196,7 @@ static void report_waiters(const struct cta *cta, struct err *err)
         }
     if (rows > MAX_WAITERS)
         buf_printf(&report, "  waits   and %d more groups of lanes\n", rows - MAX_WAITERS);
+    report_why(&report, cta, why, try_);
     take_report(&report, err);
 }
 
@@ -208,69 +209,159 @@ static void fault_at(struct cta *cta, enum err_name name, struct warp *w, const 
     (void)cta;
 }
 
+/* Where threads of the block wait, by instruction. */
+struct place {
+    const struct insn *in;
+    int threads;
+    struct warp *warp; /* of the first that waits there */
+    const struct group *group;
+};
+
+enum { MAX_PLACES = 6 };
+
+static int find_places(struct cta *cta, enum group_state state, int barrier, struct place *places)
+{
+    int n = 0, k;
+
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        for (int j = 0; j < MAX_GROUPS; j++) {
+            const struct group *g = &cta->warps[i].groups[j];
+
+            if (g->state != state || (state == GROUP_BARRIER && g->barrier != barrier))
+                continue;
+            for (k = 0; k < n && places[k].in != waits_at(g); k++)
+                ;
+            if (k == MAX_PLACES)
+                continue;
+            if (k == n)
+                places[n++] =
+                    (struct place){ .in = waits_at(g), .warp = &cta->warps[i], .group = g };
+            places[k].threads += __builtin_popcount(g->mask);
+        }
+    return n;
+}
+
+/* "96 threads at line 5, 32 at line 9" */
+static void put_places(struct buf *b, const struct cta *cta, const struct place *places, int n)
+{
+    char line[48];
+
+    for (int i = 0; i < n; i++)
+        buf_printf(b, "%s%d %sat %s", i ? ", " : "", places[i].threads,
+                   i                        ? ""
+                   : places[i].threads == 1 ? "thread "
+                                            : "threads ",
+                   report_line(line, sizeof line, cta, places[i].in));
+}
+
 /* __syncthreads is one place that all threads of a block reach: two places are a fault. */
 int check_barrier(struct cta *cta, int barrier, struct err *err)
 {
-    const struct insn *first = NULL;
+    struct place places[MAX_PLACES];
+    struct buf text = { 0 };
+    char block[48];
+    int n;
 
     if (!(cta->run->launch->checks & PTX_CHECK_BARRIERS) || cta->barriers[barrier].expected)
         return 0;
-    for (int i = 0; i < cta->run->warps_per_block; i++)
-        for (int k = 0; k < MAX_GROUPS; k++) {
-            const struct group *g = &cta->warps[i].groups[k];
+    n = find_places(cta, GROUP_BARRIER, barrier, places);
+    for (int i = 0; i < n; i++) /* barrier.sync may be met at several places */
+        if (!(places[i].in->option & BARRIER_ALIGNED))
+            return 0;
+    if (n < 2)
+        return 0;
+    put_places(&text, cta, places, n);
+    err_set(err, ERR_BarrierFault,
+            "%s: threads of block %s wait at different __syncthreads(): %s (%s)",
+            report_kernel(cta->run), report_block_of(block, sizeof block, cta), buf_text(&text),
+            report_file(cta, places[0].in) ? report_file(cta, places[0].in) : "PTX");
+    buf_done(&text);
+    err_next(err, "move __syncthreads() out of the branch, so that all threads reach the same one");
+    report_set_place(cta, places[n - 1].in, err);
+    fault_at(cta, ERR_BarrierFault, places[n - 1].warp, places[n - 1].group);
+    cta->fault->other = (struct ptx_party){ .is_known = true,
+                                            .file = report_file(cta, places[0].in),
+                                            .line = report_loc(cta, places[0].in)->line,
+                                            .ptx_line = places[0].in->ptx_line,
+                                            .instruction = places[0].in->spelling,
+                                            .block = cta->index,
+                                            .warp = places[0].warp->index,
+                                            .lanes = places[0].group->mask };
+    report_waiters(cta,
+                   "a branch or a loop took them to different barriers; every thread of the "
+                   "block that still runs must reach the same one",
+                   "move __syncthreads() out of the branch", err);
+    return -1;
+}
 
-            if (g->state != GROUP_BARRIER || g->barrier != barrier)
-                continue;
-            if (!((g->at - 1)->option & BARRIER_ALIGNED))
-                continue; /* barrier.sync may be met at several places */
-            if (!first)
-                first = g->at - 1;
-            if (g->at - 1 == first)
-                continue;
-            err_set(err, ERR_BarrierFault,
-                    "%s: threads of one block wait at different __syncthreads()",
-                    report_kernel(cta->run));
-            err_next(err, "move __syncthreads() out of the branch, so that all threads reach it");
-            report_set_place(cta, g->at - 1, err);
-            fault_at(cta, ERR_BarrierFault, &cta->warps[i], g);
-            report_waiters(cta, err);
-            return -1;
-        }
-    return 0;
+/* A .sync waits for lanes that will not come: which, and where they are. */
+static int fail_parked(struct cta *cta, const struct place *p, struct err *err)
+{
+    const struct group *g = p->group;
+    uint32_t named, missing;
+    struct buf lanes = { 0 };
+    char place[96], why[REPORT_TEXT];
+
+    memcpy(&named, g->frame->rows + p->in->rows[0] + 4 * __builtin_ctz(g->mask), sizeof named);
+    missing = named & p->warp->live & ~g->mask;
+    report_lanes(&lanes, missing);
+    report_place(place, sizeof place, cta, p->in);
+    err_set(err, ERR_BarrierFault,
+            "%s: %s names the lanes 0x%08x, but lane%s %s will not come to it (%s, warp %d)",
+            report_kernel(cta->run), p->in->spelling, named, missing & (missing - 1) ? "s" : "",
+            buf_text(&lanes), place, p->warp->index);
+    err_next(err,
+             "name only lanes that come there: the mask of the branch, by __ballot_sync before it");
+    report_set_place(cta, p->in, err);
+    fault_at(cta, ERR_BarrierFault, p->warp, g);
+    snprintf(why, sizeof why,
+             "the mask has lanes that took another branch and wait elsewhere themselves (0x%08x)",
+             missing);
+    buf_done(&lanes);
+    report_waiters(cta, why, "the mask of the lanes that take this branch: __ballot_sync before it",
+                   err);
+    return -1;
+}
+
+static bool has_ready(const struct cta *cta)
+{
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        for (int k = 0; k < MAX_GROUPS; k++)
+            if (cta->warps[i].groups[k].state == GROUP_READY)
+                return true;
+    return false;
 }
 
 int check_deadlock(struct cta *cta, struct err *err)
 {
-    bool has_loop = false;
+    struct place places[MAX_PLACES];
+    bool has_loop = has_ready(cta);
+    const char *kernel = report_kernel(cta->run);
+    char place[96];
+    int n = find_places(cta, has_loop ? GROUP_READY : GROUP_PARKED, 0, places);
 
-    for (int i = 0; i < cta->run->warps_per_block; i++)
-        for (int k = 0; k < MAX_GROUPS; k++)
-            has_loop |= cta->warps[i].groups[k].state == GROUP_READY;
-    for (int i = 0; i < cta->run->warps_per_block; i++)
-        for (int k = 0; k < MAX_GROUPS; k++) {
-            struct warp *w = &cta->warps[i];
-            const struct group *g = &w->groups[k];
-            const struct insn *in = waits_at(g);
-
-            if (!in || (has_loop && g->state != GROUP_READY))
-                continue;
-            if (has_loop) {
-                err_set(err, ERR_Deadlock,
-                        "%s: threads go round a loop with %s, and nothing will ever change it",
-                        report_kernel(cta->run), in->spelling);
-                err_next(err, "look at who is to write what the loop waits for, and whether that "
-                              "thread can get there");
-            } else {
-                err_set(err, ERR_Deadlock, "%s: threads wait at %s for others that do not come",
-                        report_kernel(cta->run), in->spelling);
-                err_next(err, "let every thread that is waited for reach the same place");
-            }
-            report_set_place(cta, in, err);
-            fault_at(cta, ERR_Deadlock, w, g);
-            report_waiters(cta, err);
-            return -1;
-        }
-    return err_set(err, ERR_Deadlock, "%s: no thread can go on", report_kernel(cta->run));
+    if (n && !has_loop)
+        return fail_parked(cta, &places[0], err);
+    for (int i = 0; !n && i <= MAX_BARRIERS; i++)
+        n = find_places(cta, GROUP_BARRIER, i, places);
+    if (!n)
+        return err_set(err, ERR_Deadlock, "%s: no thread can go on", kernel);
+    report_place(place, sizeof place, cta, places[0].in);
+    if (has_loop) {
+        err_set(err, ERR_Deadlock,
+                "%s: threads go round a loop with %s, and nothing will ever change it (%s)", kernel,
+                places[0].in->spelling, place);
+        err_next(err, "look at who is to write what the loop waits for, and whether that "
+                      "thread can get there");
+    } else {
+        err_set(err, ERR_Deadlock, "%s: threads wait at %s for others that do not come (%s)",
+                kernel, places[0].in->spelling, place);
+        err_next(err, "let every thread that is waited for reach the same place");
+    }
+    report_set_place(cta, places[0].in, err);
+    fault_at(cta, ERR_Deadlock, places[0].warp, places[0].group);
+    report_waiters(cta, NULL, NULL, err);
+    return -1;
 }
 
 int check_budget(struct warp *w, struct err *err)

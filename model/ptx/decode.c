@@ -357,6 +357,21 @@ static void note_constant(struct decoder *d)
             is_op(d, "mov") && is_constant(d, decode_operand(d, 1));
 }
 
+/* By a constant, the compiler warns itself. */
+static void watch_open(struct decoder *d, const struct op *op)
+{
+    struct insn *in = d->insn;
+    bool is_division =
+        (is_op(d, "div") || is_op(d, "rem")) && opcode_type(&d->opcode).kind != TYPE_FLOAT;
+
+    if ((!is_division && !is_op(d, "shl") && !is_op(d, "shr")) ||
+        is_constant(d, decode_operand(d, 2)))
+        return;
+    in->extra = op;
+    in->full = is_division ? exec_division_full : exec_shift_full;
+    in->masked = is_division ? exec_division_masked : exec_shift_masked;
+}
+
 int decode_table(struct decoder *d)
 {
     const struct op *op = find_op(d);
@@ -378,6 +393,7 @@ int decode_table(struct decoder *d)
         return -1;
     if (op->sources > 2 && !take_source(d, 3, op->c_bits, &in->c))
         return -1;
+    watch_open(d, op);
     return take_destination(d, 0, op->d_bits, &in->d) ? 0 : -1;
 }
 

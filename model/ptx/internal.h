@@ -433,8 +433,8 @@ struct warp {
 
     struct cta *cta;
     int index;
-    uint32_t live; /* lanes that have not ended */
-    uint32_t mask; /* of the current group */
+    uint32_t started, live; /* lanes that there are; of those, that have not ended */
+    uint32_t mask;          /* of the current group */
     struct frame *frame;
     uint32_t used_groups; /* bit per group that is not GROUP_FREE */
     uint64_t used_joins[MAX_JOINS / 64];
@@ -545,6 +545,9 @@ exec_fn exec_pack, exec_unpack, exec_move_wide, exec_clock;
 
 /* exec_misc.c */
 exec_fn exec_logic, exec_isspacep, exec_nop, exec_lop3, exec_bfi, exec_trap;
+
+/* exec_open.c: insn.extra is the struct op that does the work. */
+exec_fn exec_division_full, exec_division_masked, exec_shift_full, exec_shift_masked;
 
 /* decode.c, cfg.c */
 int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;

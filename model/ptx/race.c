@@ -25,14 +25,12 @@ typedef uint64_t __attribute__((may_alias)) word64;
 
 enum { SLOTS = 256, LATE = 1 << 30, MAX_SITES = 1 << 20 };
 
-/* A stamp: time, counter of the instruction, whether several lanes, whether all, warp, lane. */
+/* A stamp: time, counter of the instruction, whether several lanes, warp, lane. */
 #define STAMP_TIME(s) ((uint32_t)((s) >> 32))
 #define STAMP_SITE(s) ((int)((s) >> 12 & (MAX_SITES - 1)))
 #define STAMP_WARP(s) ((int)((s) >> 5 & 31))
 #define STAMP_LANE(s) ((int)((s)&31))
 #define STAMP_MANY    ((uint64_t)1 << 11)
-#define STAMP_FULL    ((uint64_t)1 << 10)
-#define STAMP_THREAD  ((uint64_t)1023)
 
 struct cell {
     uint64_t write, read, other; /* other: a reader of another warp than read */
@@ -272,11 +270,8 @@ static int found(struct warp *w, const struct insn *in, const struct access *a, 
         .is_same_block = true,
         .lane = lane,
     };
-    /* In lockstep, as before Volta, or as volatile code relies on: open, but not wrong there. */
-    bool is_lockstep = report.is_same_warp && ((stamp & STAMP_FULL && w->mask == w->live &&
-                                                w->mask >> STAMP_LANE(stamp) & 1 &&
-                                                STAMP_TIME(stamp) != w->cta->race->now) ||
-                                               (in->flags | first->flags) & INSN_VOLATILE);
+    /* Volatile code relies on lockstep: right before Volta, open since then. */
+    bool is_lockstep = report.is_same_warp && (in->flags | first->flags) & INSN_VOLATILE;
 
     if (is_write && !(in->flags & INSN_ATOMIC)) {
         stored(w, in, lane, bytes);
@@ -374,7 +369,7 @@ int race_access(struct warp *w, const struct insn *in, const struct access *a, u
 {
     struct race *r = w->cta->race;
     uint64_t stamp = (uint64_t)++r->now << 32 | (uint64_t)(in->counter & (MAX_SITES - 1)) << 12 |
-                     (mask == w->live ? STAMP_FULL : 0) | (uint64_t)w->index << 5;
+                     (uint64_t)w->index << 5;
 
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);

@@ -178,7 +178,13 @@ static void explain_shared(struct buf *b, struct words *t)
                  "missing __syncwarp() between %s and %s: since Volta the lanes of a warp do not "
                  "wait for each other by themselves",
                  low, high);
-        snprintf(try_, sizeof try_, "__syncwarp() after %s", low);
+        if (t->w->cta->run->warps_per_block > 1)
+            snprintf(
+                try_, sizeof try_,
+                "__syncthreads() after %s; __syncwarp() does where only lanes of one warp meet",
+                low);
+        else
+            snprintf(try_, sizeof try_, "__syncwarp() after %s", low);
     } else if (is_same_line) {
         snprintf(why, sizeof why,
                  "both happen in %s, in no fixed order: += and its like read, add and write, and "

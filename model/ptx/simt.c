@@ -626,7 +626,7 @@ static int start_warp(struct cta *cta, struct warp *w)
         memset(w->used_joins, 0, sizeof w->used_joins);
         w->used_groups = 0;
     }
-    w->live = threads >= WARP ? FULL_MASK : ((uint32_t)1 << threads) - 1;
+    w->started = w->live = threads >= WARP ? FULL_MASK : ((uint32_t)1 << threads) - 1;
     w->instructions = 0;
     w->cluster_arrived = 0;
     frame = frame_open(w, cta->run->entry, NULL);

@@ -11,6 +11,7 @@
  */
 #include "model/ptx/sync.h"
 
+#include "model/ptx/mask.h"
 #include "model/ptx/shadow.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
@@ -281,6 +282,8 @@ int exec_sync(struct warp *w, const struct insn *in, uint32_t mask)
 
     if (!mask)
         return EXEC_OK;
+    if (w->cta->run->launch->checks & PTX_CHECK_MASKS && mask_check(w, in, mask) < 0)
+        return EXEC_FAULT;
     if (!is_together(w, in, mask))
         return EXEC_PARK;
     hold(&here, 1, ((const word32 *)(w->rows + in->rows[0]))[__builtin_ctz(mask)]);

@@ -115,8 +115,8 @@ static const char *text_of(const struct cta *cta, const struct note *n, struct a
             place, other, thread, block);
     case PTX_WARNING_EARLY_RETURN:
         return arena_printf(arena,
-                            "%s: threads that had returned are not at this barrier; a GPU counts "
-                            "them as arrived (first thread %s of block %s)",
+                            "%s: threads that have returned do not come here; a GPU waits for the "
+                            "others only (first thread %s of block %s)",
                             place, thread, block);
     case PTX_WARNING_ACTIVE_MASK:
         return arena_printf(arena,

@@ -1,0 +1,15 @@
+/*
+ * The masks of .sync instructions: who names whom.
+ */
+#ifndef WB_MODEL_PTX_MASK_H
+#define WB_MODEL_PTX_MASK_H
+
+#include "model/ptx/internal.h"
+
+/*
+ * Lanes of `mask` came to a .sync whose row insn.rows[0] names lanes. EXEC_FAULT: one is not in its
+ * own mask. A lane that has returned may be named; that is noted.
+ */
+int mask_check(struct warp *w, const struct insn *in, uint32_t mask);
+
+#endif
