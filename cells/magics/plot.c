@@ -280,8 +280,10 @@ static int add_tiles(struct plot *p, struct map *m, struct err *err)
     if (!row)
         return err_set(err, ERR_ResourceError, "out of memory");
     for (; at[w->rank - 2] < w->count[w->rank - 2]; at[w->rank - 2]++) {
-        double *sums = m->sums + at[w->rank - 2] / m->tile_rows * m->columns;
-        int64_t *counts = m->counts + at[w->rank - 2] / m->tile_rows * m->columns;
+        /* A map is drawn upwards, a matrix is read downwards: row 0 comes last. */
+        int64_t tile = (m->rows - 1 - at[w->rank - 2] / m->tile_rows) * m->columns;
+        double *sums = m->sums + tile;
+        int64_t *counts = m->counts + tile;
 
         if (window_row(w, at, p->leaves[0], columns, row, err) < 0)
             return -1;
@@ -319,7 +321,7 @@ static int draw_map(struct plot *p, struct err *err)
     m.sums = arena_array(p->call->arena, cells, sizeof(*m.sums));
     m.counts = arena_array(p->call->arena, cells, sizeof(*m.counts));
     x_names = tile_names(p, w->first[d + 1], m.tile_columns, m.columns);
-    y_names = tile_names(p, w->first[d], m.tile_rows, m.rows);
+    y_names = tile_names(p, w->first[d] + (m.rows - 1) * m.tile_rows, -m.tile_rows, m.rows);
     if (!m.sums || !m.counts || !x_names || !y_names)
         return err_set(err, ERR_ResourceError, "out of memory");
     if (add_tiles(p, &m, err) < 0)
