@@ -5,6 +5,7 @@
 #include "cells/expr.h"
 
 #include "cells/internal.h"
+#include "cells/real.h"
 #include "model/base/buf.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static void give_bool(struct call_state *c, bool b)
     *c->out = (struct value){ .type = VALUE_BOOL, .b = b };
 }
 
-enum { CEIL, FLOOR, ROUND, ABS, SQRT, LOG2, TO_INT, TO_FLOAT };
+enum { CEIL, FLOOR, ROUND, ABS, SQRT, LOG2, EXP, LOG, SIN, COS, TANH, TO_INT, TO_FLOAT };
 
 static double rounded(double f, int which)
 {
@@ -112,6 +113,29 @@ static int run_abs(struct call_state *c, int which)
     return 0;
 }
 
+/* None is the C library's, whose last digits differ from version to version (cells/real.h). */
+static double real_of(int which, double f)
+{
+    switch (which) {
+    case SQRT:
+        return sqrt(f);
+    case LOG2:
+        return real_log2(f);
+    case EXP:
+        return real_exp(f);
+    case LOG:
+        return real_log(f);
+    case SIN:
+        return real_sin(f);
+    case COS:
+        return real_cos(f);
+    case TANH:
+        return real_tanh(f);
+    default:
+        return f;
+    }
+}
+
 static int run_real(struct call_state *c, int which)
 {
     double f;
@@ -127,7 +151,18 @@ static int run_real(struct call_state *c, int which)
     }
     if (float_arg(c, 0, &f) < 0)
         return -1;
-    give_float(c, which == SQRT ? sqrt(f) : which == LOG2 ? log2(f) : f);
+    give_float(c, real_of(which, f));
+    return 0;
+}
+
+static int run_pow(struct call_state *c, int which)
+{
+    double x, y;
+
+    (void)which;
+    if (float_arg(c, 0, &x) < 0 || float_arg(c, 1, &y) < 0)
+        return -1;
+    give_float(c, real_pow(x, y));
     return 0;
 }
 
@@ -372,6 +407,12 @@ static const struct function FUNCTIONS[] = {
     { { "abs", "abs(x)", "without its sign" }, 1, 1, run_abs, ABS },
     { { "sqrt", "sqrt(x)", "square root" }, 1, 1, run_real, SQRT },
     { { "log2", "log2(x)", "logarithm to base 2" }, 1, 1, run_real, LOG2 },
+    { { "log", "log(x)", "natural logarithm" }, 1, 1, run_real, LOG },
+    { { "exp", "exp(x)", "e to the power of x" }, 1, 1, run_real, EXP },
+    { { "sin", "sin(x)", "sine of an angle in radians" }, 1, 1, run_real, SIN },
+    { { "cos", "cos(x)", "cosine of an angle in radians" }, 1, 1, run_real, COS },
+    { { "tanh", "tanh(x)", "hyperbolic tangent" }, 1, 1, run_real, TANH },
+    { { "pow", "pow(x, y)", "x to the power of y, a decimal" }, 2, 2, run_pow, 0 },
     { { "clamp", "clamp(x, lo, hi)", "x, but at least lo and at most hi" }, 3, 3, run_clamp, 0 },
     { { "sum", "sum(list)", "of integers exact, else a decimal" }, 1, 64, run_sum, SUM },
     { { "mean", "mean(list)", "arithmetic mean" }, 1, 64, run_sum, MEAN },
