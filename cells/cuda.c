@@ -121,6 +121,9 @@ static bool is_replaced(const struct cuda_item *old, const struct cuda_items *fr
     for (size_t i = 0; i < fresh->count; i++) {
         const struct cuda_item *item = &fresh->list[i];
 
+        /* `bench k<<<1, 32>>>(x)` without its sign reads as code of the host, and k stays. */
+        if (item->kind == ITEM_HOST && old->kind == ITEM_KERNEL)
+            continue;
         if (item->kind != ITEM_PROTOTYPE && share_a_name(old, item))
             return true;
         if (old->name_count == 0 && item->name_count == 0 && is_same_text(old, item))
@@ -150,11 +153,27 @@ static int merge(const struct cuda *cuda, const struct cuda_items *fresh, struct
     return 0;
 }
 
+/* A line that was meant as a launch and lost a sign defines nothing: the kernel stays. */
+static bool is_stray(const struct cuda *cuda, const struct item_name *fresh)
+{
+    if (fresh->kind == ITEM_KERNEL || fresh->kind == ITEM_FUNCTION || fresh->kind == ITEM_TYPE)
+        return false;
+    for (size_t i = 0; i < cuda->items.count; i++)
+        for (size_t k = 0; k < cuda->items.list[i].name_count; k++)
+            if (cuda->items.list[i].names[k].kind == ITEM_KERNEL &&
+                strcmp(cuda->items.list[i].names[k].name, fresh->name) == 0)
+                return true;
+    return false;
+}
+
 static void remember_failed(struct cuda *cuda, const struct cuda_items *fresh, int cell)
 {
     for (size_t i = 0; i < fresh->count; i++)
         for (size_t k = 0; k < fresh->list[i].name_count; k++) {
             char *name;
+
+            if (is_stray(cuda, &fresh->list[i].names[k]))
+                continue;
 
             forget_failed(cuda, fresh->list[i].names[k].name);
             name =

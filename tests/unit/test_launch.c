@@ -275,6 +275,21 @@ static void what_no_gpu_would_start_is_refused_with_its_limit(void **state)
     }
 }
 
+static void a_slip_in_a_launch_line_does_not_cost_the_kernel(void **state)
+{
+    static const char *const SLIPS[] = { "saxpy<<4, 256>>>(n, 2.0f, x, y);",
+                                         "saxpy(n, 2.0f, x, y);",
+                                         "bench saxpy<<<4, 256>>>(n, 2.0f, x, y)" };
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, SAXPY);
+    for (size_t i = 0; i < COUNT(SLIPS); i++) {
+        (void)!harness_run(h, SLIPS[i]);
+        run_cell(h, "saxpy<<<4, 256>>>(n, 0, x, y)");
+    }
+}
+
 /* ---- arguments ---- */
 
 static void arguments_fit_the_signature_or_are_refused(void **state)
@@ -568,6 +583,7 @@ int main(int argc, char **argv)
         SESSION_TEST(a_failed_launch_leaves_buffers_and_unsets_results),
         SESSION_TEST(a_report_keeps_its_order_and_width),
         SESSION_TEST(what_no_gpu_would_start_is_refused_with_its_limit),
+        SESSION_TEST(a_slip_in_a_launch_line_does_not_cost_the_kernel),
         SESSION_TEST(arguments_fit_the_signature_or_are_refused),
         SESSION_TEST(a_template_names_its_arguments),
         SESSION_TEST(device_variables_keep_their_values),
