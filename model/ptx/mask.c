@@ -42,3 +42,27 @@ int mask_check(struct warp *w, const struct insn *in, uint32_t mask)
     };
     return EXEC_FAULT;
 }
+
+int mask_absent_source(struct warp *w, const struct insn *in, uint32_t lanes, int from)
+{
+    uint32_t named = ((const word32 *)(w->rows + in->rows[0]))[__builtin_ctz(lanes)];
+    bool has_ended = (w->started & ~w->live) >> from & 1;
+    char *why =
+        arena_printf(w->cta->arena,
+                     "lane %d reads lane %d by %s with the mask 0x%08x, but lane %d %s",
+                     __builtin_ctz(lanes), from, in->spelling, named, from,
+                     has_ended                   ? "has returned"
+                     : !(w->started >> from & 1) ? "does not exist: the block ends before it"
+                                                 : "does not take part");
+
+    w->fault = (struct fault_site){
+        .name = ERR_BarrierFault,
+        .lanes = lanes,
+        .insn = in,
+        .why = why ? why : "a shuffle reads a lane that is not there",
+        .hint =
+            "let all lanes of the warp come to the shuffle, and give those beyond n a neutral value",
+        .reason = REASON_MASK,
+    };
+    return EXEC_FAULT;
+}

@@ -12,4 +12,8 @@
  */
 int mask_check(struct warp *w, const struct insn *in, uint32_t mask);
 
+/* Lanes read by a shuffle from a lane that is not there, the first of them from `from`. EXEC_FAULT.
+ */
+int mask_absent_source(struct warp *w, const struct insn *in, uint32_t lanes, int from);
+
 #endif

@@ -86,8 +86,8 @@ static void give(struct flow *flow, uint32_t row, int value)
 
 static enum making making_of(const struct insn *in)
 {
-    bool is_loop_carried = in->full == exec_pack || in->full == exec_unpack ||
-                          in->full == exec_move_wide;
+    bool is_loop_carried =
+        in->full == exec_pack || in->full == exec_unpack || in->full == exec_move_wide;
 
     if (is_loop_carried)
         return MAKE_UNKNOWN;

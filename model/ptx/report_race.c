@@ -166,7 +166,15 @@ static void explain_shared(struct buf *b, struct words *t)
 
     order_lines(t, &low, &high);
     is_same_line = !strcmp(low, high);
-    if (race->is_same_warp && race->is_write_first && race->is_write_second && is_same_line) {
+    if (race->is_same_warp && is_same_line && !(race->is_write_first && race->is_write_second)) {
+        snprintf(
+            why, sizeof why,
+            "lanes of one warp read and write %s in %s at once: += reads, adds and writes, and "
+            "updates get lost",
+            t->name, low);
+        snprintf(try_, sizeof try_, "atomicAdd in %s (an atomic), or one element a lane and a sum",
+                 low);
+    } else if (race->is_same_warp && is_same_line) {
         snprintf(why, sizeof why,
                  "several lanes of one warp store to %s at once, with different "
                  "values",

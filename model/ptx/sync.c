@@ -276,6 +276,31 @@ static bool is_together(const struct warp *w, const struct insn *in, uint32_t ma
     return !differs;
 }
 
+/*
+ * Lanes that read a lane which is not here get no value. One case is common and harmless: the upper
+ * lanes of a tree of shfl.down read beyond it, and nobody uses what they get.
+ */
+static int check_sources(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const word32 *b = (const word32 *)(w->rows + in->b), *c = (const word32 *)(w->rows + in->c);
+    uint32_t wrong = 0, ended = w->started & ~w->live;
+    int from = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m), source;
+        bool is_valid;
+        bool is_upper =
+            in->option == SHFL_UP || (in->option == SHFL_DOWN && (uint32_t)l >= (b[l] & 31));
+
+        source = source_lane(l, b[l], c[l], in->option, &is_valid);
+        if (!is_valid || mask >> source & 1 || (is_upper && !(ended >> source & 1)))
+            continue;
+        from = wrong ? from : source;
+        wrong |= m & -m;
+    }
+    return wrong ? mask_absent_source(w, in, wrong, from) : EXEC_OK;
+}
+
 int exec_sync(struct warp *w, const struct insn *in, uint32_t mask)
 {
     struct party here = { .rows = w->rows, .in = in, .lanes = mask };
@@ -286,6 +311,9 @@ int exec_sync(struct warp *w, const struct insn *in, uint32_t mask)
         return EXEC_FAULT;
     if (!is_together(w, in, mask))
         return EXEC_PARK;
+    if (mask != FULL_MASK && in->extra == &SYNC_SHFL &&
+        w->cta->run->launch->checks & PTX_CHECK_MASKS && check_sources(w, in, mask) < 0)
+        return EXEC_FAULT;
     hold(&here, 1, ((const word32 *)(w->rows + in->rows[0]))[__builtin_ctz(mask)]);
     race_meet(w, mask);
     return EXEC_OK;

@@ -2,8 +2,9 @@
  * Races in global memory (races=all): two threads touch the same bytes within one launch, one of
  * them writes, and nothing puts them in an order.
  *
- * Each word of a buffer that the kernel may write has two cells: who wrote it last, and who read it.
- * Blocks run one after the other, so that every access finds what came before it. In an order are
+ * Each word of a buffer that the kernel may write has two cells: who wrote it last, and who read
+ * it. Blocks run one after the other, so that every access finds what came before it. In an order
+ * are
  *
  * - accesses of one thread, and of one warp (which runs in lockstep here; since Volta only
  *   __syncwarp promises it), except two lanes that store different values in one instruction;

@@ -1,113 +1,177 @@
-/* Races in global memory within one launch, and programs that look like it and are right. */
-
-/* Two blocks write the same word. */
-extern "C" __global__ void both_write(int *x)
+/* Shared memory with and without what orders it: NAME_ok and mistakes. tests/unit/test_check_races.c */
+extern "C" __global__ void reverse_bad(const float *x, float *y)
 {
-    if (threadIdx.x == 0)
-        x[0] = blockIdx.x;
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    y[t] = s[255 - t];
 }
-
-/* Everybody writes the same value: nobody can tell. */
-extern "C" __global__ void same_value(int *x)
+extern "C" __global__ void reverse_ok(const float *x, float *y)
 {
-    x[0] = 1;
-}
-
-/* Lanes of one instruction write different values. */
-extern "C" __global__ void one_instruction(int *x)
-{
-    x[threadIdx.x / 2] = threadIdx.x;
-}
-
-/* Block 1 reads what block 0 wrote. */
-extern "C" __global__ void neighbour(int *x, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int left = i > 0 ? x[i - 1] : 0;
-    x[i] = left + 1;
-}
-
-/* Block 0 reads what block 1 writes later. */
-extern "C" __global__ void reads_ahead(int *x, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x, j = (i + blockDim.x) % n;
-    int v = x[j];
-    x[blockIdx.x ? i : 2 * n + i] = v + 1;
-}
-
-/* Two warps of a block, without and with a barrier between them. */
-extern "C" __global__ void warps(int *x, int has_barrier)
-{
-    x[threadIdx.x] = threadIdx.x;
-    if (has_barrier)
-        __syncthreads();
-    int v = x[(threadIdx.x + 32) % 64];
-    if (has_barrier)
-        __syncthreads();
-    x[threadIdx.x] = v;
-}
-
-/* Somebody resets a counter that others count with. */
-extern "C" __global__ void reset(int *x)
-{
-    if (blockIdx.x != 1)
-        atomicAdd(&x[0], 1);
-    else if (threadIdx.x == 0)
-        x[0] = 0;
-}
-
-/* Only atomics. */
-extern "C" __global__ void counted(int *x)
-{
-    atomicAdd(&x[threadIdx.x % 4], 1);
-}
-
-/* The last block adds up what the others left, as in the CUDA samples' threadFenceReduction. */
-extern "C" __global__ void last_block(int *partial, int *out, unsigned *done)
-{
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = blockIdx.x + 1;
-        __threadfence();
-        is_last = atomicAdd(done, 1u) == gridDim.x - 1;
-    }
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[t];
     __syncthreads();
-    if (is_last && threadIdx.x == 0) {
+    y[t] = s[255 - t];
+}
+extern "C" __global__ void sum_bad(const float *x, float *y)
+{
+    __shared__ float s;
+    if (threadIdx.x == 0)
+        s = 0;
+    __syncthreads();
+    s += x[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[0] = s;
+}
+extern "C" __global__ void tile_bad(const float *x, float *y, int n)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; k++) {
+        s[t] = x[k * 64 + t];
+        __syncthreads();
+        sum += s[63 - t];
+    }
+    y[t] = sum;
+}
+extern "C" __global__ void reduce_ok(const float *x, float *y)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    for (int d = 128; d; d /= 2) {
+        if (t < d)
+            s[t] += s[t + d];
+        __syncthreads();
+    }
+    if (!t)
+        y[0] = s[0];
+}
+extern "C" __global__ void reduce_bad(const float *x, float *y)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    for (int d = 128; d; d /= 2) {
+        __syncthreads();
+        if (t < d)
+            s[t] += s[t + d];
+    }
+    y[t] = s[0];
+}
+extern "C" __global__ void warp_error(const int *x, int *y)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    if (t % 32 == 0) {
         int sum = 0;
-        for (unsigned b = 0; b < gridDim.x; b++)
-            sum += partial[b];
-        *out = sum;
+        for (int i = 0; i < 32; i++)
+            sum += s[t + i];
+        y[t / 32] = sum;
     }
 }
-
-/* A lock around a counter that is no atomic. */
-extern "C" __global__ void locked(int *lock, int *x)
+extern "C" __global__ void lockstep(const float *x, float *y)
 {
-    if (threadIdx.x == 0) {
-        while (atomicCAS(lock, 0, 1) != 0)
-            ;
-        __threadfence();
-        x[0] += 1;
-        __threadfence();
-        atomicExch(lock, 0);
+    __shared__ volatile float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    s[t] += s[t + 16];
+    s[t] += s[t + 8];
+    s[t] += s[t + 4];
+    y[t] = s[t];
+}
+extern "C" __global__ void lock_ok(int *y)
+{
+    __shared__ int lock, sum;
+    if (!threadIdx.x)
+        lock = sum = 0;
+    __syncthreads();
+    bool done = false;
+    while (!done)
+        if (atomicCAS(&lock, 0, 1) == 0) {
+            sum += 1;
+            __threadfence_block();
+            atomicExch(&lock, 0);
+            done = true;
+        }
+    __syncthreads();
+    y[threadIdx.x] = sum;
+}
+extern "C" __global__ void chars_ok(const char *x, char *y)
+{
+    __shared__ char s[256];
+    s[threadIdx.x] = x[threadIdx.x];
+    y[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void flag_ok(const float *x, int *y)
+{
+    __shared__ int found;
+    if (!threadIdx.x)
+        found = 0;
+    __syncthreads();
+    if (x[threadIdx.x] > 3)
+        found = 1;
+    __syncthreads();
+    y[threadIdx.x] = found;
+}
+extern "C" __global__ void hist_ok(const int *x, int *y)
+{
+    __shared__ int h[16];
+    if (threadIdx.x < 16)
+        h[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&h[x[threadIdx.x] & 15], 1);
+    __syncthreads();
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = h[threadIdx.x];
+}
+extern "C" __global__ void winner(int *y)
+{
+    __shared__ int w;
+    w = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = w;
+}
+extern "C" __global__ void warpsync_ok(const int *x, int *y)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncwarp();
+    y[t] = s[t ^ 1];
+    __syncwarp();
+    s[t] = y[t];
+    __syncwarp();
+    if (t % 32 == 0)
+        y[t] = s[t + 31];
+}
+extern "C" __global__ void named_ok(const int *x, int *y)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    if (t < 64) {
+        s[t] = x[t];
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        y[t] = s[63 - t];
+    } else {
+        asm volatile("bar.sync 2, 64;" ::: "memory");
+        y[t] = 1;
     }
 }
-
-/* Bytes of one word by different threads. */
-extern "C" __global__ void bytes(unsigned char *x)
+extern "C" __global__ void arrive_ok(const int *x, int *y)
 {
-    x[blockIdx.x * blockDim.x + threadIdx.x] = (unsigned char)threadIdx.x;
-}
-
-/* A thread reads and writes its own words again and again. */
-extern "C" __global__ void own(float4 *x, double *y)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int k = 0; k < 3; k++) {
-        float4 v = x[i];
-        v.x += 1.0f;
-        v.w += v.x;
-        x[i] = v;
-        y[i] += v.w;
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    if (t < 32) {
+        s[t] = x[t];
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        y[t] = s[t - 32];
     }
 }
