@@ -6,6 +6,7 @@
  */
 #include "cells/cell.h"
 
+#include "cells/buffer.h"
 #include "cells/characters.h"
 #include "cells/check.h"
 #include "cells/context.h"
@@ -402,6 +403,11 @@ static void hint_at_words(struct cell *cell, struct bytes line, struct err *err)
         return;
     if (line.size == n && session_variable(cell->session, word))
         err_next(err, "%%print %s shows the variable", word);
+    else if (buffer_find(cell->session, word))
+        err_next(err,
+                 "%%show %.60s shows the buffer; %%buffer %.60s = {i == 0 ? 5 : %.60s} changes an "
+                 "element",
+                 word, word, word);
     else if (magic_find(word, false))
         err_next(err, "a magic starts with %%: %%%s", word);
     else if (strcmp(word, "for") == 0)

@@ -113,6 +113,11 @@ static int read_left(struct declaration *d, struct err *err)
             d->right = t.end;
             return 0;
         }
+        if (t.kind == TOKEN_OP && t.op == '(') {
+            lexer_fail_at(&d->lexer, t.start, t.end, err, ERR_SyntaxError,
+                          "a length stands in [ ], as C declares an array");
+            return err_next(err, "such as: %%buffer float x[1024]");
+        }
         if (t.kind == TOKEN_OP && t.op == '*') {
             lexer_fail_at(&d->lexer, t.start, t.end, err, ERR_SyntaxError,
                           "a buffer is the memory itself, not a pointer to it");
