@@ -192,6 +192,7 @@ static size_t collect_includes(const struct composition *c, struct include *list
 static void write_includes(struct composition *c)
 {
     struct include *list = calloc(c->items->count + 1, sizeof(*list));
+    bool is_any = false;
     size_t n;
 
     if (!list) {
@@ -212,7 +213,12 @@ static void write_includes(struct composition *c)
             continue;
         buf_put(c->out, item->text.data, item->text.size);
         buf_putc(c->out, '\n');
+        is_any = true;
     }
+    /* A #define right behind them would count as one of the headers, and differ from cell to cell.
+     */
+    if (is_any && !c->is_plain)
+        buf_puts(c->out, "#pragma nv_hdrstop\n");
     free(list);
 }
 

@@ -210,6 +210,7 @@ static void a_composition_holds_what_is_used_and_no_more(void **state)
     roots[5] = true;
     assert_int_equal(cuda_compose(&s.items, roots, &out, &s.err), 0);
     assert_string_equal(buf_text(&out), "#include <cuda_fp16.h>\n"
+                                        "#pragma nv_hdrstop\n"
                                         "#line 2 \"In[3]\"\n#define SCALE 2\n"
                                         "#line 4 \"In[3]\"\n"
                                         "__device__ int twice(int a) { return SCALE * a; }\n"
