@@ -389,6 +389,17 @@ static int refuse_open_comment(const struct segment *segment, struct err *err)
     return err_next(err, "a comment ends with */");
 }
 
+static bool is_kernel(const struct session *session, const char *name)
+{
+    for (size_t i = 0; i < cuda_name_count(session->cuda); i++) {
+        struct cuda_name n = cuda_name_at(session->cuda, i);
+
+        if (n.kind == CUDA_KERNEL && strcmp(n.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* What was meant by a line that is no C: a magic without its %, a variable to look at, Python. */
 static void hint_at_words(struct cell *cell, struct bytes line, struct err *err)
 {
@@ -401,7 +412,9 @@ static void hint_at_words(struct cell *cell, struct bytes line, struct err *err)
     word = arena_copy(cell->arena, line.data, n);
     if (!word || !n)
         return;
-    if (line.size == n && session_variable(cell->session, word))
+    if (is_kernel(cell->session, word))
+        err_next(err, "launch it as %s<<<grid, block>>>(arguments);", word);
+    else if (line.size == n && session_variable(cell->session, word))
         err_next(err, "%%print %s shows the variable", word);
     else if (buffer_find(cell->session, word))
         err_next(err,
