@@ -334,7 +334,7 @@ uint8_t *access_host(const struct warp *w, const struct access *a, int lane)
 
 static int passes_of(const struct access *a, uint32_t mask)
 {
-    bool is_simple = a->is_linear && (a->step == 0 || (a->step == 4 && a->bytes == 4));
+    bool is_simple = a->is_linear && a->bytes == 4 && (a->step == 0 || a->step == 4);
 
     return is_simple ? 1 : memory_passes(a->address, mask, a->bytes);
 }
@@ -407,14 +407,17 @@ static enum shape shape_of(struct pattern *p, const struct access *a)
     return !same ? SHAPE_SAME : !next ? SHAPE_NEXT : SHAPE_ANY;
 }
 
-int access_sectors(const struct pattern *p, uint64_t first)
+int access_cost(const struct pattern *p, uint64_t first)
 {
     uint64_t address[WARP];
 
-    if (p->space != SPACE_GLOBAL && p->space != SPACE_CONST)
+    if (p->space == SPACE_LOCAL || p->space == SPACE_PARAM)
         return p->bytes * WARP / SECTOR_BYTES;
     for (int l = 0; l < WARP; l++)
-        address[l] = first + (p->is_narrow ? p->relative.narrow[l] : p->relative.wide[l]);
+        address[l] =
+            first + (p->is_narrow ? (uint64_t)(int32_t)p->relative.narrow[l] : p->relative.wide[l]);
+    if (p->space == SPACE_SHARED)
+        return memory_passes(address, FULL_MASK, p->bytes);
     return p->is_linear ? memory_sectors_linear(first, address[1] - first, p->bytes)
                         : memory_sectors(address, FULL_MASK, p->bytes);
 }
@@ -493,11 +496,7 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     p->is_followed = is_followed(w, a);
     p->watch = (uint8_t)((shadow_needs(w, in, a) ? WATCH_SHADOW : 0) |
                          (is_tracked(w, a) ? WATCH_TRACK : 0));
-    memset(p->sectors, 0, sizeof p->sectors);
-    p->passes = p->best = 0;
-    if (a->space == SPACE_SHARED) {
-        p->passes = (uint8_t)passes_of(a, FULL_MASK);
-        p->best = (uint8_t)memory_best_passes(FULL_MASK, a->bytes);
-    }
+    memset(p->cost, 0, sizeof p->cost);
+    p->best = a->space == SPACE_SHARED ? (uint8_t)memory_best_passes(FULL_MASK, a->bytes) : 0;
     p->shape = (uint8_t)shape_of(p, a);
 }

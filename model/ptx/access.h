@@ -50,17 +50,17 @@ struct pattern {
     uint64_t start, end;      /* the allocation, in the addresses that the register holds */
     uintptr_t base;           /* host address = base + address */
     const struct region *region;
-    uint8_t sectors[SECTOR_BYTES]; /* by lane 0's address modulo; 0: not known */
-    uint8_t space;                 /* enum space */
-    uint8_t shape;                 /* enum shape */
-    uint8_t bytes;                 /* of a lane */
-    uint8_t passes, best;          /* of shared memory */
-    bool is_narrow;                /* relative.narrow */
-    bool is_linear;                /* all lanes as far apart */
-    bool is_private;               /* local memory, the same address in all lanes */
-    bool is_followed;              /* blocks run side by side, and it may be written */
-    uint8_t watch;                 /* WATCH_...: who wants to see it */
-    uint16_t misses;               /* in a row: learning pays no more */
+    uint8_t cost[SECTOR_BYTES]; /* sectors or passes, by lane 0's address modulo; 0: not known */
+    uint8_t space;              /* enum space */
+    uint8_t shape;              /* enum shape */
+    uint8_t bytes;              /* of a lane */
+    uint8_t best;               /* passes of shared memory */
+    bool is_narrow;             /* relative.narrow */
+    bool is_linear;             /* all lanes as far apart */
+    bool is_private;            /* local memory, the same address in all lanes */
+    bool is_followed;           /* blocks run side by side, and it may be written */
+    uint8_t watch;              /* WATCH_...: who wants to see it */
+    uint16_t misses;            /* in a row: learning pays no more */
 };
 
 /* pattern.watch */
@@ -96,8 +96,8 @@ uint32_t access_same_space(const struct warp *w, const struct insn *in, uint32_t
 /* Adds the access to the counters of its instruction. */
 void access_count(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
 
-/* Sectors of a pattern whose lane 0 is at `first`. */
-int access_sectors(const struct pattern *p, uint64_t first);
+/* Sectors, or in shared memory passes, of a pattern whose lane 0 is at `first`. */
+int access_cost(const struct pattern *p, uint64_t first);
 
 /* The access of a pattern whose lane 0 is at `first`, as access_locate would fill it. */
 void access_of_pattern(const struct insn *in, const struct pattern *p, uint64_t first,

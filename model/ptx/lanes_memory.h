@@ -58,12 +58,12 @@ static inline bool is_as_before(const struct warp *w, const struct insn *in,
                                           : has_shape_wide(ROW_OF(u64, in->a), p);
 }
 
-static inline int sectors_at(struct pattern *p, uint64_t first)
+static inline int cost_at(struct pattern *p, uint64_t first)
 {
-    uint8_t *n = &p->sectors[first % SECTOR_BYTES];
+    uint8_t *n = &p->cost[first % SECTOR_BYTES];
 
     if (!*n)
-        *n = (uint8_t)access_sectors(p, first);
+        *n = (uint8_t)access_cost(p, first);
     return *n;
 }
 
@@ -71,16 +71,16 @@ static inline void count_pattern(struct warp *w, const struct insn *in, struct p
                                  uint64_t first)
 {
     struct access_counts *c = &w->cta->counts.accesses[in->counter];
-    int n;
+    int n = cost_at(p, first);
 
     c->requests++;
     c->bytes += p->bytes * WARP;
     c->space_seen |= (uint32_t)1 << p->space;
     if (p->space == SPACE_SHARED) {
-        c->passes += n = p->passes;
+        c->passes += n;
         c->best += p->best;
     } else {
-        c->sectors += n = sectors_at(p, first);
+        c->sectors += n;
     }
     if (w->trace)
         trace_access(w->trace, p->space, n);
