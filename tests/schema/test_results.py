@@ -26,6 +26,10 @@ LINES = [
     "%run divergence device=L40S", "__global__ void k(float *x) { x[threadIdx.x] = 1; }",
     LAUNCH + "add<<<1, 100>>>(100, x)", LAUNCH + "%launch add<<<4, 32>>>(100, x) build=[opt,debug]",
     LAUNCH + "%lines add<<<1, 100>>>(100, x)", LAUNCH + "%bench add<<<1, 100>>>(100, x) flops=200",
+    "%buffer float x[9] = {i == 3 ? nan : i}\n%show x[2..5]\n%who",
+    "%buffer float4 v[3]\n%show v", "%buffer half h[9] = normal(1)\n%plot h, {h[i] * 2}",
+    "%buffer int a[3] = iota\n%buffer int b[3]\n%compare a b\n%compare a a",
+    "a = %occupancy\nb = %occupancy regs=64\n%compare a b",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 
