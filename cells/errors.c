@@ -9,6 +9,7 @@
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -209,7 +210,37 @@ static void add_excerpt(struct lines *lines, const struct err *err, struct bytes
     buf_done(&caret);
 }
 
-/* A compiler's log or a fault's table: as it is, but no wider and not without end. */
+/* "  who     text": a row of a report, which may be wrapped; columns where its text starts, or 0.
+ */
+static int row_indent(const char *line, size_t size)
+{
+    enum { NAME = 2, TEXT = 10 };
+
+    if (size <= TEXT || line[0] != ' ' || line[1] != ' ' || !islower((unsigned char)line[NAME]) ||
+        line[TEXT - 1] != ' ' || line[TEXT] == ' ')
+        return 0;
+    return TEXT;
+}
+
+static void add_detail_line(struct lines *lines, const char *line, size_t size)
+{
+    int indent = row_indent(line, size);
+    struct buf row = { 0 };
+
+    if (!indent || width_of((struct bytes){ line, size }) <= WIDTH) {
+        add_line(lines, line, fit((struct bytes){ line, size }, WIDTH));
+        return;
+    }
+    buf_put(&row, line, size);
+    add_wrapped(lines, "", indent, buf_text(&row));
+    lines->is_failed |= row.is_failed;
+    buf_done(&row);
+}
+
+/*
+ * A compiler's log or a fault's rows: as they are, but no wider and not without end. Rows wrap;
+ * what may be source is cut, because a caret stands below it.
+ */
 static void add_detail(struct lines *lines, const char *detail)
 {
     size_t n = 0;
@@ -222,7 +253,7 @@ static void add_detail(struct lines *lines, const char *detail)
             add_line(lines, "  ...", 5);
             return;
         }
-        add_line(lines, detail, fit((struct bytes){ detail, size }, WIDTH));
+        add_detail_line(lines, detail, size);
         detail += size + (detail[size] == '\n');
     }
 }

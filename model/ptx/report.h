@@ -8,7 +8,7 @@
 #include "model/base/buf.h"
 #include "model/ptx/internal.h"
 
-enum { REPORT_COLUMNS = 83, REPORT_TEXT = 400 };
+enum { REPORT_COLUMNS = 82, REPORT_TEXT = 400 };
 
 /* Threads are numbered x first, then y, then z. */
 struct ptx_dim report_thread(const struct cta *cta, int warp, int lane);
