@@ -203,8 +203,7 @@ static struct ptx_buffer *describe_variables(const struct launch_request *reques
                                       .size = v->size,
                                       .name = is_session ? m->texts.name : v->name,
                                       .element_type = is_session ? m->texts.element : NULL,
-                                      .element_bytes =
-                                          is_session ? (int)m->row.element_bytes : 0,
+                                      .element_bytes = is_session ? (int)m->row.element_bytes : 0,
                                       .is_read_only = v->is_constant };
     }
     if (!out)
