@@ -51,7 +51,7 @@ static bool is_attribute(struct scan_token t)
     return is_one_of(t, words, COUNT(words));
 }
 
-/* Words that a declaration in parentheses may follow: void (*f)(int). */
+/* Words that a type's own name follows. */
 static bool is_type_keyword(struct scan_token t)
 {
     static const char *const words[] = { "struct", "class", "union", "enum" };

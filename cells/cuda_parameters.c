@@ -164,14 +164,12 @@ static int finish_parameter(struct arena *arena, struct reading *r, const char *
     return out->pointee ? 0 : -1;
 }
 
-/* Behind the parenthesis that opens the parameters: the first one at the top whose word before it
- * is no attribute; heads are one line without a body. */
+/* Behind the parenthesis that opens the parameters: the last ones at the top of a head. */
 static const char *find_open(const char *head)
 {
     const char *end = head + strlen(head), *close = end;
     int depth = 0;
 
-    /* The parameters are the last parentheses at the top of the head. */
     while (close > head && close[-1] != ')')
         close--;
     for (const char *p = close; p > head; p--) {

@@ -98,7 +98,8 @@ static int extract(const struct call *call, const struct lesson *lesson, const c
     if (rc == 0 && !is_root)
         rc = err_set(err, ERR_ResourceError, "out of memory");
     for (size_t i = 0; rc == 0 && i < items.count; i++)
-        is_root[i] = items.list[i].name_count > 0 && strcmp(items.list[i].names[0].name, kernel) == 0;
+        is_root[i] =
+            items.list[i].name_count > 0 && strcmp(items.list[i].names[0].name, kernel) == 0;
     if (rc == 0)
         rc = cuda_extract(&items, is_root, out, err);
     buf_printf(out, "\n// %s<<<(n + 255) / 256, 256>>>(x, y, n);\n", kernel);

@@ -216,10 +216,10 @@ static void a_launch_line_offers_what_fits_its_parameters(void **state)
     }
     assert_int_equal(session_inspect(h->session, bytes_of(code), strlen(code), 0, &page, &err), 0);
     assert_non_null(page);
-    assert_non_null(strstr(json_string_value(json_object_get(page, "text/plain")),
-                           "> const real * x"));
-    assert_non_null(strstr(json_string_value(json_object_get(page, "text/plain")),
-                           "registers a thread"));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(page, "text/plain")), "> const real * x"));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(page, "text/plain")), "registers a thread"));
     json_decref(page);
 }
 
