@@ -121,7 +121,7 @@ static int collect(struct ptx_facts *facts, const struct team *team, struct aren
                    struct err *err)
 {
     const struct ptx_module *m = team->run->module;
-    const struct counts *counts = &team->workers[0].cta.counts;
+    const struct counts *counts = &team->workers[0].counts;
     struct ptx_line_facts *lines = arena_array(arena, (size_t)m->line_count, sizeof *lines);
     size_t n = 0;
 
@@ -195,7 +195,7 @@ int64_t count_thread_instructions(const struct team *team)
     int64_t sum = 0;
 
     for (int i = 0; i < team->worker_count; i++) {
-        const struct counts *c = &team->workers[i].cta.counts;
+        const struct counts *c = &team->workers[i].counts;
 
         for (int id = 0; c->block_lanes && id < m->block_count; id++)
             sum += c->block_lanes[id] * m->blocks[id]->insn_count;
@@ -207,7 +207,7 @@ int count_facts(struct ptx_facts *facts, struct team *team, struct arena *arena,
 {
     for (int i = 1; i < team->worker_count; i++)
         if (team->workers[i].is_started)
-            add_counts(&team->workers[0].cta.counts, &team->workers[i].cta.counts,
+            add_counts(&team->workers[0].counts, &team->workers[i].counts,
                        team->run->module);
     if (collect(facts, team, arena, err) < 0)
         return -1;

@@ -39,6 +39,9 @@ static const struct {
     { "%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM, 0 },
     { "%total_smem_size", SPECIAL_TOTAL_SMEM, 0 },
     { "%aggr_smem_size", SPECIAL_TOTAL_SMEM, 0 },
+    /* Where the barrier of a cooperative grid is: the upper and the lower half of its address. */
+    { "%envreg1", SPECIAL_ENVREG1, 0 },
+    { "%envreg2", SPECIAL_ENVREG2, 0 },
     /* A launch without clusters has clusters of one block. Source: PTX ISA, "%clusterid". */
     { "%clusterid.x", SPECIAL_CTAID_X, 0 },
     { "%clusterid.y", SPECIAL_CTAID_Y, 0 },

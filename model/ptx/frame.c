@@ -111,6 +111,10 @@ static uint64_t uniform_special(const struct warp *w, const struct frame *frame,
         return (uint64_t)launch->dynamic_shared_bytes;
     case SPECIAL_TOTAL_SMEM:
         return run->shared_bytes;
+    case SPECIAL_ENVREG1:
+        return run->workspace >> 32;
+    case SPECIAL_ENVREG2:
+        return (uint32_t)run->workspace;
     default:
         return f->value;
     }

@@ -27,6 +27,7 @@ enum {
  * Where addresses lie. Buffers and module variables are the caller's part of the 64-bit space; the
  * windows are what cvta adds, far from any host address that a confused kernel would hold.
  */
+#define WORKSPACE_WINDOW 0x7dfffff00000ULL /* of a cooperative launch */
 #define VARIABLE_WINDOW 0x7e0000000000ULL
 #define SHARED_WINDOW   0x7f4000000000ULL
 #define LOCAL_WINDOW    0x7f8000000000ULL
@@ -249,6 +250,8 @@ enum special {
     SPECIAL_LANEMASK_GE,
     SPECIAL_DYNAMIC_SMEM,
     SPECIAL_TOTAL_SMEM,
+    SPECIAL_ENVREG1,
+    SPECIAL_ENVREG2,
 };
 
 struct function {
@@ -357,6 +360,7 @@ struct run {
     bool is_racing;                     /* races in shared memory are looked for */
     struct ptx_dim sm_of;               /* unused lanes of smid: x = SM count */
     const struct region **base_regions; /* by base: the allocation it points into, or NULL */
+    uint64_t workspace;                 /* of a cooperative launch, else 0 */
     struct heap *heap;                  /* of device malloc; NULL: the module calls none */
 };
 
@@ -404,6 +408,7 @@ enum fault_reason { REASON_PLACE, REASON_UNDEFINED, REASON_RACE, REASON_MASK };
 /* insn.checks: what is known of an access before it runs. */
 enum {
     CHECK_COPY = 1 << 0,    /* what it loads is only stored again */
+    CHECK_FIELD = 1 << 2,   /* it reads a word to set some bits of it */
     CHECK_NO_RACE = 1 << 1, /* no thread of the block can meet it between two barriers */
     CHECK_ORDERS = 1 << 2,  /* it takes or gives a lock, or waits for a flag */
 };
@@ -617,8 +622,8 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
 enum simt_step { SIMT_FAULT = -1, SIMT_DONE, SIMT_WAITS };
 int simt_start(struct cta *cta, struct err *err) MUST_CHECK;
 int simt_step(struct cta *cta, struct err *err) MUST_CHECK;
-/* All of that, when there are no others; a block that waits for ever is a Deadlock. */
-int simt_run_block(struct cta *cta, struct err *err) MUST_CHECK;
+/* All steps, when there are no others; a block that waits for ever is a Deadlock. */
+int simt_run(struct cta *cta, struct err *err) MUST_CHECK;
 /* state.c: equal numbers (almost surely) mean equal states, memory apart. */
 uint64_t simt_state(const struct cta *cta);
 

@@ -13,9 +13,12 @@
  */
 #include "model/ptx/resident.h"
 
+#include "model/occupancy.h"
 #include "model/ptx/sync.h"
 
 #include <stdlib.h>
+
+enum { DEFAULT_REGISTERS = 32 };
 
 struct flight {
     struct cta *cta;
@@ -33,6 +36,21 @@ struct fleet {
     int64_t failed_at;
     bool is_quiet; /* nobody in flight moved in the last turn: time to compare states */
 };
+
+int64_t resident_most(const struct ptx_launch *l)
+{
+    struct launch_shape shape = { .block = (int)(l->block.x * l->block.y * l->block.z),
+                                  .regs = l->registers > 0 ? l->registers : DEFAULT_REGISTERS,
+                                  .static_bytes = l->kernel->static_shared_bytes,
+                                  .dynamic_bytes = l->dynamic_shared_bytes,
+                                  .carveout = OCCUPANCY_DEFAULT_CARVEOUT };
+    struct occupancy fits = { 0 };
+    struct err ignored = { 0 };
+
+    if (occupancy_of(l->device, &shape, &fits, &ignored) < 0)
+        err_done(&ignored);
+    return max_i64(1, (int64_t)fits.active_blocks * (l->device->sms > 0 ? l->device->sms : 1));
+}
 
 static bool make_room(struct fleet *f)
 {

@@ -18,6 +18,9 @@ struct resident_host {
     void (*stuck)(void *context, struct cta *cta);
 };
 
+/* Blocks that the device holds at the same time; at least 1. */
+int64_t resident_most(const struct ptx_launch *launch);
+
 /*
  * Runs places 0 to places - 1, at most `most` of them at a time. One runs to its end before the
  * next begins, except that where all its threads wait for memory to change, later ones begin and

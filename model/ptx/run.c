@@ -3,10 +3,10 @@
  * (count.c).
  */
 #include "model/ptx/heap.h"
+#include "model/ptx/resident.h"
 #include "model/ptx/shadow.h"
 #include "model/ptx/system.h"
 #include "model/ptx/team.h"
-#include "model/ptx/warning.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -16,6 +16,7 @@ enum {
     DEFAULT_STACK = 1024,  /* bytes of a thread, as cudaLimitStackSize */
     COST_SAMPLE = 3,       /* blocks that an estimate runs */
     COST_BUDGET = 1 << 20, /* instructions of a thread in it */
+    WORKSPACE_BYTES = 256,
 };
 
 #define DEFAULT_BUDGET ((int64_t)1 << 32)
@@ -66,6 +67,18 @@ static int check_shared(const struct ptx_launch *l, struct err *err)
     return 0;
 }
 
+static int check_cooperative(const struct ptx_launch *l, struct err *err)
+{
+    int64_t blocks = (int64_t)l->grid.x * l->grid.y * l->grid.z, most = resident_most(l);
+
+    if (!l->is_cooperative || blocks <= most)
+        return 0;
+    return err_set(err, ERR_LaunchError,
+                   "grid=%" PRId64 ": a cooperative launch has all blocks resident, and %s holds "
+                   "%" PRId64 " of these at a time",
+                   blocks, l->device->name, most);
+}
+
 static int check_launch(const struct ptx_module *m, const struct ptx_launch *l, struct err *err)
 {
     if (!l->kernel || l->kernel < m->kernels || l->kernel >= m->kernels + m->kernel_count)
@@ -77,7 +90,9 @@ static int check_launch(const struct ptx_module *m, const struct ptx_launch *l, 
                        l->kernel->name, l->kernel->parameter_bytes);
     if (check_shape(l, err) < 0)
         return -1;
-    return check_shared(l, err);
+    if (check_shared(l, err) < 0)
+        return -1;
+    return check_cooperative(l, err);
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -113,10 +128,30 @@ static int add_variables(struct run *run, struct arena *arena, struct err *err)
     return 0;
 }
 
+/*
+ * What cooperative groups find through %envreg1 and %envreg2: a size, and the counter at which the
+ * blocks of a grid wait (struct grid_workspace of cooperative_groups/details/sync.h, CUDA 13.0).
+ */
+static int add_workspace(struct run *run, struct arena *arena, struct err *err)
+{
+    uint32_t *data = arena_alloc(arena, WORKSPACE_BYTES);
+
+    if (!data)
+        return err_set(err, ERR_ResourceError, "out of memory before the launch");
+    data[0] = WORKSPACE_BYTES;
+    run->workspace = WORKSPACE_WINDOW;
+    run->regions[run->region_count++] = (struct region){ .start = WORKSPACE_WINDOW,
+                                                         .end = WORKSPACE_WINDOW + WORKSPACE_BYTES,
+                                                         .data = (uint8_t *)data,
+                                                         .buffer = -1,
+                                                         .name = "the grid's barrier" };
+    return 0;
+}
+
 static int map_memory(struct run *run, struct arena *arena, struct err *err)
 {
     const struct ptx_launch *l = run->launch;
-    size_t most = l->buffer_count + run->module->variable_count;
+    size_t most = l->buffer_count + run->module->variable_count + 1;
 
     run->regions = arena_array(arena, most, sizeof *run->regions);
     if (!run->regions)
@@ -133,7 +168,8 @@ static int map_memory(struct run *run, struct arena *arena, struct err *err)
                                                              .buffer = (int)i,
                                                              .name = b->name };
     }
-    if (add_variables(run, arena, err) < 0)
+    if (add_variables(run, arena, err) < 0 ||
+        (l->is_cooperative && add_workspace(run, arena, err) < 0))
         return -1;
     qsort(run->regions, (size_t)run->region_count, sizeof *run->regions, compare_regions);
     for (int i = 1; i < run->region_count; i++)
@@ -184,15 +220,6 @@ static int prepare(struct run *run, struct arena *arena, struct err *err)
     return 0;
 }
 
-static int tell_warnings(struct team *team, struct arena *arena, struct ptx_facts *facts)
-{
-    struct worker *workers = team->workers;
-
-    for (int i = 1; i < team->worker_count; i++)
-        warning_merge(&workers[0].cta, &workers[i].cta);
-    return warning_tell(&workers[0].cta, arena, facts);
-}
-
 int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, struct arena *arena,
             struct ptx_facts *facts, struct ptx_fault *fault, struct err *err)
 {
@@ -207,7 +234,7 @@ int ptx_run(const struct ptx_module *module, const struct ptx_launch *launch, st
         goto out;
     if (team_init(&team, &run, arena, err) == 0 && team_run(&team, arena, fault, err) == 0)
         rc = count_facts(facts, &team, arena, err);
-    if (rc == 0 && (tell_warnings(&team, arena, facts) < 0 ||
+    if (rc == 0 && (team_warn(&team, arena, facts) < 0 ||
                     system_warn(&run, team.printed.lost, arena, facts) < 0))
         rc = err_set(err, ERR_ResourceError, "out of memory while the launch was counted");
     team_done(&team);

@@ -7,6 +7,8 @@
  */
 #include "model/ptx/shadow.h"
 
+#include "model/ptx/report.h"
+
 static bool has_check(const struct run *run, int check)
 {
     return run->launch->checks & check;
@@ -150,7 +152,7 @@ static bool is_lane_defined(const struct warp *w, const struct insn *in, const s
     const uint8_t *bits = bits_of(w, a, lane, &at);
     bool is_all = true;
 
-    if (!bits || defined_all(bits, at, (uint64_t)a->bytes))
+    if (!bits || in->checks & CHECK_FIELD || defined_all(bits, at, (uint64_t)a->bytes))
         return true;
     for (int i = 0; i < a->bytes && in->used_bytes; i++)
         if (in->used_bytes >> i & 1 && !defined_all(bits, at + (uint64_t)i, 1))
@@ -197,6 +199,14 @@ static bool are_words_defined(const struct warp *w, const struct access *a, uint
     return all == 15;
 }
 
+/* Headers copy and mask what they never set, such as the empty half of a group's handle. */
+static bool is_in_header(const struct warp *w, const struct insn *in)
+{
+    const char *file = report_file(w->cta, in), *dot = file ? strrchr(file, '.') : NULL;
+
+    return dot && (!strcmp(dot, ".h") || !strcmp(dot, ".hpp") || !strcmp(dot, ".inl"));
+}
+
 static int check_defined(struct warp *w, const struct insn *in, const struct access *a,
                          uint32_t mask)
 {
@@ -213,6 +223,8 @@ static int check_defined(struct warp *w, const struct insn *in, const struct acc
     for (uint32_t m = mask; m; m &= m - 1)
         if (!is_lane_defined(w, in, a, __builtin_ctz(m)))
             lanes |= m & -m;
+    if (lanes && a->space == SPACE_LOCAL && is_in_header(w, in))
+        return EXEC_OK;
     return lanes ? read_undefined(w, in, a, lanes) : EXEC_OK;
 }
 

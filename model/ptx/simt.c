@@ -740,12 +740,10 @@ int simt_step(struct cta *cta, struct err *err)
     return SIMT_DONE;
 }
 
-int simt_run_block(struct cta *cta, struct err *err)
+int simt_run(struct cta *cta, struct err *err)
 {
     uint64_t state = 0;
 
-    if (simt_start(cta, err) < 0)
-        return -1;
     for (;;) {
         uint64_t before = state;
         int step = simt_step(cta, err);

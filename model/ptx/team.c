@@ -1,8 +1,10 @@
 #include "model/ptx/team.h"
 
 #include "model/ptx/footprint.h"
+#include "model/ptx/resident.h"
 #include "model/ptx/shadow.h"
 #include "model/ptx/track.h"
+#include "model/ptx/warning.h"
 
 enum {
     MAX_BATCH = 64,       /* blocks that a host thread takes at a time */
@@ -39,40 +41,58 @@ static int64_t traced_place(const struct team *team, int64_t n)
     return k < team->traced && spread(k, team->traced, team->executed) == n ? k : -1;
 }
 
-static void set_tracing(struct worker *w, bool is_traced, struct trace **traces)
+/* A block in flight, and what its warps executed. */
+struct slot {
+    struct cta cta; /* first: the one is found from the other */
+    struct trace *traces[MAX_WARPS];
+    int64_t place;
+    bool is_in_flight;
+    struct slot *next;
+};
+
+static void set_tracing(struct slot *slot, bool is_traced)
 {
-    for (int i = 0; i < w->cta.run->warps_per_block; i++) {
-        w->cta.warps[i].trace = is_traced ? traces[i] : NULL;
+    for (int i = 0; i < slot->cta.run->warps_per_block; i++) {
+        slot->cta.warps[i].trace = is_traced ? slot->traces[i] : NULL;
         if (is_traced)
-            trace_restart(traces[i]);
+            trace_restart(slot->traces[i]);
     }
 }
 
-static int run_block(struct worker *w, int64_t place, struct trace **traces)
+static int begin_block(void *worker, struct cta *cta, int64_t place)
 {
+    struct worker *w = worker;
     struct team *team = w->team;
-    int64_t linear = spread(place, team->executed, team->blocks);
+    struct slot *slot = (struct slot *)(void *)cta;
+
+    slot->place = place;
+    slot->is_in_flight = true;
+    cta->linear = spread(place, team->executed, team->blocks);
+    cta->index = block_index(&team->run->launch->grid, cta->linear);
+    if (cta->footprint)
+        footprint_block(cta->footprint, place);
+    if (cta->track)
+        track_block(cta);
+    set_tracing(slot, traced_place(team, place) >= 0);
+    return simt_start(cta, &w->err);
+}
+
+static int end_block(void *worker, struct cta *cta, int64_t place)
+{
+    struct worker *w = worker;
+    struct team *team = w->team;
     int64_t traced = traced_place(team, place);
 
-    w->cta.linear = linear;
-    w->cta.index = block_index(&team->run->launch->grid, linear);
-    if (w->cta.footprint)
-        footprint_block(w->cta.footprint, place);
-    if (w->cta.track)
-        track_block(&w->cta);
-    set_tracing(w, traced >= 0, traces);
-    if (simt_run_block(&w->cta, &w->err) < 0) {
-        if (!w->cta.footprint)
-            (void)print_place(&team->printed, place, &w->cta.printed, true);
-        return -1;
-    }
+    ((struct slot *)(void *)cta)->is_in_flight = false;
     /* Kernels that print run in order, so that nothing is printed that is undone later. */
-    if (!w->cta.footprint && print_place(&team->printed, place, &w->cta.printed, false) < 0)
+    if (!cta->footprint && print_place(&team->printed, place, &cta->printed, false) < 0)
         return err_set(&w->err, ERR_ResourceError, "no memory for what the kernel prints");
     if (traced >= 0) {
-        team->trace_classes[traced] = classes_add_block(&w->classes, &w->cta);
+        team->trace_classes[traced] = classes_add_block(&w->classes, cta);
         team->trace_owners[traced] = (uint8_t)w->index;
     }
+    w->counts.barriers += cta->counts.barriers;
+    cta->counts.barriers = 0;
     w->done++;
     if (team->run->launch->progress)
         atomic_fetch_add(team->run->launch->progress, 1);
@@ -88,71 +108,155 @@ static void note_failure(struct worker *w, int64_t place)
         ;
 }
 
-static int make_worker_state(struct worker *w, struct trace **traces)
+/* The counters of a host thread: all its blocks add to the same. */
+static int make_counts(struct worker *w)
 {
-    const struct run *run = w->team->run;
-    const struct ptx_module *m = run->module;
-    struct cta *cta = &w->cta;
+    const struct ptx_module *m = w->team->run->module;
+    struct counts *c = &w->counts;
 
-    cta->run = run;
-    cta->fault = &w->fault;
-    cta->shared = arena_alloc(cta->arena, run->shared_bytes + 16U);
-    cta->warps = arena_array(cta->arena, (size_t)run->warps_per_block, sizeof *cta->warps);
-    cta->counts.block_runs =
-        arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.block_runs);
-    cta->counts.block_lanes =
-        arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.block_lanes);
-    cta->counts.branch_splits =
-        arena_array(cta->arena, (size_t)m->block_count, sizeof *cta->counts.branch_splits);
-    cta->counts.accesses =
-        arena_array(cta->arena, (size_t)m->counter_count, sizeof *cta->counts.accesses);
-    cta->patterns = arena_array(cta->arena, (size_t)m->counter_count, sizeof *cta->patterns);
-    if (!cta->patterns || !cta->shared || !cta->warps || !cta->counts.block_runs ||
-        !cta->counts.block_lanes || !cta->counts.branch_splits || !cta->counts.accesses)
-        return -1;
-    for (int i = 0; i < run->warps_per_block; i++) {
-        struct warp *warp = &cta->warps[i];
-
-        warp->cta = cta;
-        warp->index = i;
-        warp->free_frames =
-            arena_array(cta->arena, (size_t)m->ast.function_count, sizeof *warp->free_frames);
-        warp->local = arena_alloc(cta->arena, (size_t)WARP * run->stack_bytes);
-        traces[i] = w->team->traced ? trace_new(cta->arena, m) : NULL;
-        if (!warp->free_frames || !warp->local || (w->team->traced && !traces[i]))
-            return -1;
-    }
-    if (run->launch->checks & PTX_CHECK_GLOBAL_RACES && !(cta->track = track_new(run)))
-        return -1;
-    return shadow_new(cta);
+    c->block_runs = arena_array(w->arena, (size_t)m->block_count, sizeof *c->block_runs);
+    c->block_lanes = arena_array(w->arena, (size_t)m->block_count, sizeof *c->block_lanes);
+    c->branch_splits = arena_array(w->arena, (size_t)m->block_count, sizeof *c->branch_splits);
+    c->accesses = arena_array(w->arena, (size_t)m->counter_count, sizeof *c->accesses);
+    return c->block_runs && c->block_lanes && c->branch_splits && c->accesses ? 0 : -1;
 }
 
-static void *work(void *context)
+static int make_warps(struct worker *w, struct slot *slot)
 {
-    struct worker *w = context;
-    struct team *team = w->team;
-    struct trace *traces[MAX_WARPS];
+    const struct run *run = w->team->run;
+    size_t functions = (size_t)run->module->ast.function_count;
 
-    if (make_worker_state(w, traces) < 0) {
-        err_set(&w->err, ERR_ResourceError, "a block's state does not fit into the memory limit");
-        note_failure(w, 0);
-        return NULL;
+    for (int i = 0; i < run->warps_per_block; i++) {
+        struct warp *warp = &slot->cta.warps[i];
+
+        warp->cta = &slot->cta;
+        warp->index = i;
+        warp->free_frames = arena_array(w->arena, functions, sizeof *warp->free_frames);
+        warp->local = arena_alloc(w->arena, (size_t)WARP * run->stack_bytes);
+        slot->traces[i] = w->team->traced ? trace_new(w->arena, run->module) : NULL;
+        if (!warp->free_frames || !warp->local || (w->team->traced && !slot->traces[i]))
+            return -1;
     }
+    return 0;
+}
+
+/* Room for one more block in flight; NULL: it does not fit into the launch's memory. */
+static struct cta *make_slot(void *worker)
+{
+    struct worker *w = worker;
+    const struct run *run = w->team->run;
+    struct slot *slot = arena_alloc(w->arena, sizeof *slot);
+    struct cta *cta;
+
+    if (!slot)
+        return NULL;
+    cta = &slot->cta;
+    cta->run = run;
+    cta->arena = w->arena;
+    cta->fault = &w->fault;
+    cta->counts = w->counts;
+    cta->footprint = w->footprint;
+    cta->track = w->track;
+    cta->shared = arena_alloc(w->arena, run->shared_bytes + 16U);
+    cta->warps = arena_array(w->arena, (size_t)run->warps_per_block, sizeof *cta->warps);
+    cta->patterns =
+        arena_array(w->arena, (size_t)run->module->counter_count, sizeof *cta->patterns);
+    if (!cta->patterns || !cta->shared || !cta->warps || make_warps(w, slot) < 0 ||
+        shadow_new(cta) < 0)
+        return NULL;
+    slot->next = w->slots;
+    w->slots = slot;
+    return cta;
+}
+
+static void run_batches(struct worker *w, struct cta *cta)
+{
+    struct team *team = w->team;
+
     for (;;) {
         int64_t place = atomic_fetch_add(&team->next, team->batch);
         int64_t end = min_i64(place + team->batch, team->executed);
 
         if (place >= team->executed)
-            return NULL;
+            return;
         for (; place < end; place++) {
             if (place > atomic_load_explicit(&team->failed, memory_order_relaxed))
-                return NULL;
-            if (run_block(w, place, traces) < 0) {
+                return;
+            if (begin_block(w, cta, place) < 0 || simt_run(cta, &w->err) < 0 ||
+                end_block(w, cta, place) < 0) {
                 note_failure(w, place);
-                return NULL;
+                return;
             }
         }
     }
+}
+
+/* One of the host threads that run blocks side by side. */
+static void *work(void *context)
+{
+    struct worker *w = context;
+    struct cta *cta = make_counts(w) < 0 ? NULL : make_slot(w);
+
+    if (cta) {
+        run_batches(w, cta);
+        return NULL;
+    }
+    err_set(&w->err, ERR_ResourceError, "a block's state does not fit into the memory limit");
+    note_failure(w, 0);
+    return NULL;
+}
+
+static int step_block(void *worker, struct cta *cta)
+{
+    struct worker *w = worker;
+
+    return simt_step(cta, &w->err);
+}
+
+static void report_stuck(void *worker, struct cta *cta)
+{
+    struct worker *w = worker;
+
+    check_deadlock(cta, &w->err);
+}
+
+/* What the block that failed had printed, and those before it that still wait. */
+static void print_rest(struct worker *w, int64_t failed_at)
+{
+    for (struct slot *s = w->slots; s; s = s->next) {
+        bool is_failed = s->place == failed_at;
+
+        if (s->is_in_flight && s->place <= failed_at)
+            (void)print_place(&w->team->printed, s->place, &s->cta.printed, is_failed);
+    }
+}
+
+static int make_track(struct worker *w)
+{
+    const struct run *run = w->team->run;
+
+    if (run->launch->checks & PTX_CHECK_GLOBAL_RACES)
+        w->track = track_new(run);
+    return w->track || !(run->launch->checks & PTX_CHECK_GLOBAL_RACES) ? 0 : -1;
+}
+
+/* The only host thread: blocks in order, and those that wait for others in turns. */
+static void run_in_order(struct worker *w)
+{
+    const struct ptx_launch *l = w->team->run->launch;
+    struct resident_host host = { w, make_slot, begin_block, step_block, end_block, report_stuck };
+    int64_t failed_at = 0;
+
+    if (make_counts(w) == 0 && make_track(w) == 0 &&
+        resident_run(&host, w->team->executed, resident_most(l), l->is_cooperative, &failed_at) ==
+            0)
+        return;
+    err_set(&w->err, ERR_ResourceError,
+            l->is_cooperative
+                ? "the blocks of a cooperative launch do not fit into the memory limit together"
+                : "a block's state does not fit into the memory limit");
+    print_rest(w, failed_at);
+    note_failure(w, failed_at);
 }
 
 static void run_workers(struct worker *workers, int n)
@@ -186,7 +290,8 @@ static int host_threads_of(const struct run *run, const struct team *team)
     /* Who raced first is only known when blocks run in order. */
     if (run->launch->checks & PTX_CHECK_GLOBAL_RACES)
         return 1;
-    if (n == 1 || run->heap || order_matters(run) || least_work(run, team) < SMALL_LAUNCH)
+    if (n == 1 || run->heap || run->launch->is_cooperative || order_matters(run) ||
+        least_work(run, team) < SMALL_LAUNCH)
         return 1;
     return (int)min_i64(min_i64(n, MAX_HOST_THREADS), max_i64(team->executed, 1));
 }
@@ -203,7 +308,9 @@ int team_init(struct team *team, const struct run *run, struct arena *arena, str
     *team = (struct team){ .run = run };
     print_queue_init(&team->printed, l);
     team->blocks = (int64_t)l->grid.x * l->grid.y * l->grid.z;
-    team->executed = l->sample_blocks > 0 ? min_i64(l->sample_blocks, team->blocks) : team->blocks;
+    team->executed = team->blocks;
+    if (l->sample_blocks > 0 && !l->is_cooperative) /* a grid's barrier waits for all */
+        team->executed = min_i64(l->sample_blocks, team->blocks);
     team->traced = l->is_timed ? min_i64(team->executed, MAX_TRACED) : 0;
     atomic_init(&team->next, 0);
     atomic_init(&team->failed, INT64_MAX);
@@ -225,9 +332,9 @@ static int make_workers(struct worker *workers, int n, struct team *team, struct
         workers[i].team = team;
         workers[i].index = i;
         workers[i].failed_at = INT64_MAX;
-        workers[i].cta.arena = arena_new(limit);
-        workers[i].classes.arena = workers[i].cta.arena;
-        if (!workers[i].cta.arena)
+        workers[i].arena = arena_new(limit);
+        workers[i].classes.arena = workers[i].arena;
+        if (!workers[i].arena)
             return err_set(err, ERR_ResourceError, "out of memory before the launch");
     }
     return 0;
@@ -237,10 +344,11 @@ static void end_workers(struct worker *workers, int n)
 {
     for (int i = 0; i < n; i++) {
         err_done(&workers[i].err);
-        buf_done(&workers[i].cta.printed.text);
-        footprint_free(&workers[i].cta.footprint);
-        track_free(&workers[i].cta.track);
-        arena_free(&workers[i].cta.arena);
+        for (struct slot *slot = workers[i].slots; slot; slot = slot->next)
+            buf_done(&slot->cta.printed.text);
+        footprint_free(&workers[i].footprint);
+        track_free(&workers[i].track);
+        arena_free(&workers[i].arena);
     }
 }
 
@@ -274,7 +382,7 @@ static bool run_side_by_side(struct worker *workers, int n, struct team *team)
     bool is_done = undo && make_workers(workers, n, team, &ignored) == 0;
 
     for (int i = 0; i < n && is_done; i++) {
-        workers[i].cta.footprint = footprints[i] = footprint_new(undo);
+        workers[i].footprint = footprints[i] = footprint_new(undo);
         is_done = footprints[i] != NULL;
     }
     if (is_done) {
@@ -289,7 +397,7 @@ static bool run_side_by_side(struct worker *workers, int n, struct team *team)
     if (!is_done)
         start_again(workers, n, team);
     for (int i = 0; i < n; i++)
-        footprint_free(&workers[i].cta.footprint);
+        footprint_free(&workers[i].footprint);
     undo_free(&undo);
     err_done(&ignored);
     return is_done;
@@ -335,7 +443,7 @@ int team_run(struct team *team, struct arena *arena, struct ptx_fault *fault, st
         team->worker_count = 1;
         if (make_workers(team->workers, 1, team, err) < 0)
             return -1;
-        run_workers(team->workers, 1);
+        run_in_order(&team->workers[0]);
     }
     return report(team->workers, team->worker_count, arena, fault, err);
 }
@@ -347,17 +455,31 @@ int team_try(struct team *team, struct arena *arena, struct err *err)
     int rc = -1;
 
     team->worker_count = 1;
-    if (!undo || make_workers(w, 1, team, err) < 0 || !(w->cta.footprint = footprint_new(undo))) {
+    if (!undo || make_workers(w, 1, team, err) < 0 || !(w->footprint = footprint_new(undo))) {
         err_set(err, ERR_ResourceError, "out of memory before the launch");
     } else {
         run_workers(w, 1);
-        footprints_finish(&w->cta.footprint, 1);
+        footprints_finish(&w->footprint, 1);
         undo_all(undo);
         rc = report(w, 1, arena, NULL, err);
     }
-    footprint_free(&w->cta.footprint);
+    footprint_free(&w->footprint);
     undo_free(&undo);
     return rc;
+}
+
+int team_warn(struct team *team, struct arena *arena, struct ptx_facts *facts)
+{
+    struct cta *first = NULL;
+
+    for (int i = 0; i < team->worker_count; i++)
+        for (struct slot *slot = team->workers[i].slots; slot; slot = slot->next) {
+            if (first)
+                warning_merge(first, &slot->cta);
+            else
+                first = &slot->cta;
+        }
+    return first ? warning_tell(first, arena, facts) : 0;
 }
 
 void team_done(struct team *team)

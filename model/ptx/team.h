@@ -34,9 +34,15 @@ struct team {
     atomic_llong failed; /* lowest place that failed */
 };
 
+struct slot;
+
 struct worker {
     struct team *team;
-    struct cta cta;
+    struct arena *arena;
+    struct counts counts;        /* of all its blocks */
+    struct slot *slots;          /* blocks in flight, and room for more */
+    struct track *track;         /* who touched which word, for races=all; else NULL */
+    struct footprint *footprint; /* when blocks run side by side; else NULL */
     struct classes classes;
     struct ptx_fault fault;
     struct err err;
@@ -64,6 +70,9 @@ int team_try(struct team *team, struct arena *arena, struct err *err) MUST_CHECK
 
 /* count.c: thread instructions that all workers ran so far. */
 int64_t count_thread_instructions(const struct team *team);
+
+/* Adds what was noted while the blocks ran to the facts. -1: out of memory. */
+int team_warn(struct team *team, struct arena *arena, struct ptx_facts *facts) MUST_CHECK;
 
 /* count.c: what all workers counted, added up, and the time of the launch when it is asked for. */
 int count_facts(struct ptx_facts *facts, struct team *team, struct arena *arena,

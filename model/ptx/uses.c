@@ -7,7 +7,7 @@
  */
 #include "model/ptx/internal.h"
 
-enum { SLOT_BYTES = 4 };
+enum { SLOT_BYTES = 4, FIELD_REACH = 16 };
 
 static bool is_move(const struct insn *in)
 {
@@ -55,6 +55,41 @@ static void use_areas(bool *used, const struct insn *in)
             use(used, call->arguments[i].row + (uint32_t)k * ROW32);
 }
 
+static bool is_field_op(const struct insn *in)
+{
+    return !strncmp(in->spelling, "and.b", 5) || !strncmp(in->spelling, "or.b", 4) ||
+           !strncmp(in->spelling, "bfi.b", 5) || !strncmp(in->spelling, "mov.", 4);
+}
+
+static bool reads_any(const struct insn *in, const uint32_t *rows, int count)
+{
+    for (int k = 0; k < in->deps->read_count; k++)
+        for (int i = 0; i < count; i++)
+            if (in->deps->reads[k] == rows[i])
+                return true;
+    return false;
+}
+
+/*
+ * The first value of a bit field: the word around it is read, masked, and stored where it was. The
+ * bits beside the field stay without a value.
+ */
+static bool sets_field(const struct insn *load, const struct insn *end)
+{
+    uint32_t rows[FIELD_REACH] = { load->rows[0] };
+    int count = 1;
+
+    for (const struct insn *in = load + 1; in < end && in - load < FIELD_REACH; in++) {
+        if (in->control != CONTROL_NONE)
+            return false;
+        if (in->flags & INSN_WRITES && in->a == load->a && in->offset == load->offset)
+            return count > 1 && in->rows[0] == rows[count - 1];
+        if (is_field_op(in) && reads_any(in, rows, count))
+            rows[count++] = in->d;
+    }
+    return false;
+}
+
 int uses_find(struct function *f, struct err *err)
 {
     struct arena *scratch = arena_new(0);
@@ -80,6 +115,9 @@ int uses_find(struct function *f, struct err *err)
 
         if (in->counter >= 0 && !(in->flags & INSN_WRITES) && !is_used(used, in))
             in->checks |= CHECK_COPY;
+        if (in->counter >= 0 && !(in->flags & INSN_WRITES) &&
+            sets_field(in, f->insns + f->insn_count))
+            in->checks |= CHECK_FIELD;
     }
     arena_free(&scratch);
     return 0;
