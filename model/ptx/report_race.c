@@ -167,13 +167,16 @@ static void explain_shared(struct buf *b, struct words *t)
     order_lines(t, &low, &high);
     is_same_line = !strcmp(low, high);
     if (race->is_same_warp && is_same_line && !(race->is_write_first && race->is_write_second)) {
-        snprintf(
-            why, sizeof why,
-            "lanes of one warp read and write %s in %s at once: += reads, adds and writes, and "
-            "updates get lost",
-            t->name, low);
-        snprintf(try_, sizeof try_, "atomicAdd in %s (an atomic), or one element a lane and a sum",
-                 low);
+        snprintf(why, sizeof why,
+                 "lanes of one warp read and write %s in %s with no __syncwarp() between: since "
+                 "Volta they do not wait for each other by themselves",
+                 t->name, low);
+        if (strchr(t->name, '['))
+            snprintf(try_, sizeof try_,
+                     "__syncwarp() between reading and writing: v = %s; __syncwarp(); ...",
+                     t->name);
+        else
+            snprintf(try_, sizeof try_, "atomicAdd(&%s, ...) in %s", t->name, low);
     } else if (race->is_same_warp && is_same_line) {
         snprintf(why, sizeof why,
                  "several lanes of one warp store to %s at once, with different "
@@ -214,23 +217,25 @@ static void explain_global(struct buf *b, struct words *t)
     const struct race_report *race = t->race;
     const char *low, *high;
     char why[REPORT_TEXT], try_[REPORT_TEXT];
+    bool is_same_line, is_sum;
 
     order_lines(t, &low, &high);
-    if (race->is_same_block) {
+    is_same_line = !strcmp(low, high);
+    is_sum =
+        (race->is_write_first && race->is_write_second) || (is_same_line && !strchr(t->name, '['));
+    if (is_sum || (is_same_line && race->is_same_block)) {
         snprintf(why, sizeof why,
-                 "no __syncthreads() between %s and %s orders the threads of a "
-                 "block",
-                 low, high);
-        snprintf(try_, sizeof try_, "__syncthreads() after %s, or an atomic", low);
-    } else if (!strcmp(low, high) || (race->is_write_first && race->is_write_second)) {
-        snprintf(
-            why, sizeof why,
-            "blocks run in no fixed order and at the same time: += reads, adds and writes, and "
-            "updates of other blocks get lost");
+                 "%s run in no fixed order and at the same time: += reads, adds and writes, and "
+                 "updates of others get lost",
+                 race->is_same_block ? "the warps of a block" : "blocks");
         snprintf(try_, sizeof try_,
-                 "atomicAdd(&%s, ...) in %s, or one element a block and a second "
-                 "launch that adds them",
+                 "atomicAdd(&%s, ...) in %s, or one element a block and a second launch that adds "
+                 "them",
                  t->name, low);
+    } else if (race->is_same_block) {
+        snprintf(why, sizeof why,
+                 "no __syncthreads() between %s and %s orders the threads of a block", low, high);
+        snprintf(try_, sizeof try_, "__syncthreads() after %s, or an atomic", low);
     } else {
         snprintf(why, sizeof why,
                  "blocks run in no fixed order: %s may read %s before or after the other block "

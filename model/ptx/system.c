@@ -210,11 +210,12 @@ static void warn_leak(const struct run *run, const struct heap_leak *leak, struc
 
     *out = (struct ptx_warning){
         .kind = PTX_WARNING_LEAK,
-        .text = arena_printf(arena,
-                             "%" PRId64 " byte%s in %" PRId64 " allocation%s of the device heap "
-                             "%s never freed",
-                             leak->bytes, leak->bytes == 1 ? "" : "s", leak->count,
-                             leak->count == 1 ? "" : "s", leak->count == 1 ? "was" : "were"),
+        .text =
+            arena_printf(arena,
+                         "leak: %" PRId64 " byte%s in %" PRId64 " allocation%s of the device heap "
+                         "%s never freed",
+                         leak->bytes, leak->bytes == 1 ? "" : "s", leak->count,
+                         leak->count == 1 ? "" : "s", leak->count == 1 ? "was" : "were"),
         .file = leak->insn->loc && loc->file < ast->file_count ? ast->files[loc->file] : NULL,
         .line = loc->line,
         .count = leak->count,
