@@ -336,7 +336,8 @@ static void name_timeout(const struct launch_progress *p, struct err *err)
     struct err late = { 0 };
     int64_t done = p->last_done;
 
-    if (!p->is_stopped || err->name == ERR_Interrupted)
+    /* A GPU worker says Interrupted for whatever ended it. */
+    if (!p->is_stopped || (err->name == ERR_Interrupted && !p->plan->device.is_gpu))
         return;
     if (p->plan->timeout_s > 0)
         err_set(&late, ERR_Timeout, "%s did not end within %g s: %lld of %lld blocks finished",

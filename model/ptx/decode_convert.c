@@ -195,13 +195,17 @@ int decode_convert(struct decoder *d)
     c->from_pair = p.is_from_pair;
     c->is_wide_from = from_bits > 32;
     c->register_bits = to_bits;
-    /* .ftz is about single precision only. */
-    if (strcmp(c->from->name, "f32") != 0)
+    /* .ftz is about single precision only, and an H200 flushes no source of an f16. */
+    if (strcmp(c->from->name, "f32") != 0 || !strcmp(c->to->name, "f16"))
         c->flags &= ~SOFT_FLUSH_FROM;
     if (strcmp(c->to->name, "f32") != 0)
         c->flags &= ~SOFT_FLUSH_TO;
     if (c->from->bits == 64 || c->to->bits == 64)
         c->flags |= SOFT_NAN_IS_TOP;
+    if (c->from->bits == 64)
+        c->flags |= SOFT_NAN_KEEPS;
+    if (!strcmp(c->to->name, "tf32") && c->rounding == ROUND_AWAY)
+        c->flags |= SOFT_NAN_IS_CUT;
     set_exec(d->insn, exec_convert, LAT_SFU);
     d->insn->extra = c;
     return take_operands(d, &p, from_bits, to_bits);

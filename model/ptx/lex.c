@@ -72,7 +72,7 @@ static bool is_word_part(const struct lexer *lexer, const char *at)
         return true;
     if (*at != ':')
         return false;
-    return (at + 2 < end && at[1] == ':' && isalpha((unsigned char)at[2])) || at[-1] == ':';
+    return (at + 2 < end && at[1] == ':' && isalnum((unsigned char)at[2])) || at[-1] == ':';
 }
 
 static struct token word(struct lexer *lexer, enum token_kind kind)

@@ -284,6 +284,36 @@ static inline uint32_t dot_words(uint32_t a, uint32_t b, bool is_a_signed, bool 
     return (uint32_t)sum;
 }
 
+/* |a - b| of part l of so many bits, each signed or not. */
+static inline uint32_t difference(uint32_t a, uint32_t b, int bits, int l, int a_signed,
+                                  int b_signed)
+{
+    int up = 32 - bits - l * bits, down = 32 - bits;
+    int32_t x = a_signed ? (int32_t)(a << up) >> down : (int32_t)(a << up >> down);
+    int32_t y = b_signed ? (int32_t)(b << up) >> down : (int32_t)(b << up >> down);
+
+    return (uint32_t)(x > y ? x - y : y - x);
+}
+
+static inline uint32_t differences(uint32_t a, uint32_t b, int bits, int a_signed, int b_signed)
+{
+    uint32_t v = 0, ones = (1U << bits) - 1;
+
+    for (int l = 0; l < 32 / bits; l++)
+        v |= (difference(a, b, bits, l, a_signed, b_signed) & ones) << l * bits;
+    return v;
+}
+
+static inline uint32_t sum_of_differences(uint32_t a, uint32_t b, int bits, int a_signed,
+                                          int b_signed)
+{
+    uint32_t sum = 0;
+
+    for (int l = 0; l < 32 / bits; l++)
+        sum += difference(a, b, bits, l, a_signed, b_signed);
+    return sum;
+}
+
 /* To the nearest integral value, ties to even, in the default rounding mode of the host. */
 static inline double round_even(double v)
 {
@@ -336,6 +366,16 @@ static inline uint64_t to_u64(double v)
 static inline int64_t to_s64(double v)
 {
     return v > -0x1p63 ? (v < 0x1p63 ? (int64_t)v : INT64_MAX) : INT64_MIN;
+}
+
+/* A NaN keeps its sign and the upper part of its payload, and is quiet. */
+static inline float narrow(double v)
+{
+    uint64_t bits = bits_of_f64(v);
+
+    return v == v ? (float)v
+                  : f32_of_bits((uint32_t)(bits >> 32 & 0x80000000U) | 0x7fc00000U |
+                                (uint32_t)(bits >> 29 & 0x3fffff));
 }
 
 #define TOP_BIT(type) ((uint64_t)1 << (8 * sizeof(type) - 1))

@@ -31,7 +31,7 @@ struct soft {
     enum soft_class class;
     bool is_negative;
     uint64_t significand; /* value = significand * 2^exponent; 0: a zero */
-    int exponent;
+    int exponent;         /* of a NaN: digits of its payload, the significand */
 };
 
 enum soft_rounding {
@@ -49,6 +49,8 @@ enum {
     SOFT_FLUSH_FROM = 1 << 3, /* a subnormal source is a zero */
     SOFT_FLUSH_TO = 1 << 4,   /* a subnormal result likewise */
     SOFT_NAN_IS_TOP = 1 << 5, /* NaN as a whole number is the highest bit, not 0 */
+    SOFT_NAN_KEEPS = 1 << 6,  /* sign and payload, made quiet: what comes from f64 */
+    SOFT_NAN_IS_CUT = 1 << 7, /* the bits that fit, quiet or not: cvt.rna.tf32 */
 };
 
 /* The value of the low `format->bits` of bits. */

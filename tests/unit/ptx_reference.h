@@ -25,7 +25,7 @@ struct ref_format {
 
 static const struct ref_format REF_F16 = { "f16", 16, 10, 15, 0x7bff, 0x7c00, 0x7fff, 0 };
 static const struct ref_format REF_BF16 = { "bf16", 16, 7, 127, 0x7f7f, 0x7f80, 0x7fff, 0 };
-static const struct ref_format REF_TF32 = { "tf32", 32, 10, 127, 0x3fbff, 0x3fc00, 0x7fffffff, 13 };
+static const struct ref_format REF_TF32 = { "tf32", 32, 10, 127, 0x3fbff, 0x3fc00, 0x7fffe000, 13 };
 static const struct ref_format REF_F32 = {
     "f32", 32, 23, 127, 0x7f7fffff, 0x7f800000, 0x7fffffff, 0
 };
