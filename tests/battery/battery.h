@@ -256,7 +256,7 @@ static size_t battery_stores(const struct battery_form *f, char *out, size_t siz
     return n;
 }
 
-/* The name that a placeholder stands for: "$0", "$a", "$A". */
+/* The name that stands for a mark of the body: "$0", "$a", "$A". */
 static const char *battery_place(const struct battery_form *f, char c, char name[8])
 {
     if (c == 'A' || c == 'B') {
