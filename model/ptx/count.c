@@ -207,8 +207,7 @@ int count_facts(struct ptx_facts *facts, struct team *team, struct arena *arena,
 {
     for (int i = 1; i < team->worker_count; i++)
         if (team->workers[i].is_started)
-            add_counts(&team->workers[0].counts, &team->workers[i].counts,
-                       team->run->module);
+            add_counts(&team->workers[0].counts, &team->workers[i].counts, team->run->module);
     if (collect(facts, team, arena, err) < 0)
         return -1;
     if (!team->run->launch->is_timed)

@@ -28,12 +28,12 @@ enum {
  * windows are what cvta adds, far from any host address that a confused kernel would hold.
  */
 #define WORKSPACE_WINDOW 0x7dfffff00000ULL /* of a cooperative launch */
-#define VARIABLE_WINDOW 0x7e0000000000ULL
-#define SHARED_WINDOW   0x7f4000000000ULL
-#define LOCAL_WINDOW    0x7f8000000000ULL
-#define PARAM_WINDOW    0x7fc000000000ULL
-#define CODE_WINDOW     0x7ff000000000ULL
-#define WINDOW_BYTES    0x000001000000ULL /* of the shared, local, parameter and code windows */
+#define VARIABLE_WINDOW  0x7e0000000000ULL
+#define SHARED_WINDOW    0x7f4000000000ULL
+#define LOCAL_WINDOW     0x7f8000000000ULL
+#define PARAM_WINDOW     0x7fc000000000ULL
+#define CODE_WINDOW      0x7ff000000000ULL
+#define WINDOW_BYTES     0x000001000000ULL /* of the shared, local, parameter and code windows */
 
 struct warp;
 struct insn;
