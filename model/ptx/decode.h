@@ -45,11 +45,16 @@ struct decoder {
 /* Fails with UnsupportedError that names the instruction and its lines. */
 int decode_refuse(struct decoder *d, const char *why);
 
+/* Fails with ResourceError. */
+int decode_fail_memory(struct decoder *d);
+
 /* True when the opcode has the part. */
 bool opcode_has(const struct opcode *opcode, const char *part);
 
 /* The type that is the last part; kind TYPE_NONE when there is none. */
 struct type opcode_type(const struct opcode *opcode);
+
+/* ---- decode_operand.c: rows and operands ---- */
 
 const struct operand *decode_operand(struct decoder *d, int i); /* NULL: there is none */
 
