@@ -5,16 +5,8 @@
  */
 #include "cells/elementwise.h"
 
-#include "cells/buffer_symbol.h"
 #include "cells/elementwise_internal.h"
 #include "cells/internal.h"
-#include "cells/random.h"
-#include "cells/real.h"
-
-#include <math.h>
-#include <stdio.h>
-
-enum { ACCESS_INDEXES = 8 };
 
 void elements_of(const struct value *place, struct elements *out)
 {
@@ -24,206 +16,10 @@ void elements_of(const struct value *place, struct elements *out)
         out->shape[out->rank++] = 1;
 }
 
-/* ---- what an expression speaks of ---- */
-
-static bool is_braced(const struct scope *scope, const struct expr *expr)
-{
-    return expr->is_grouped && expr->start < scope->lexer->source.text.size &&
-           scope->lexer->source.text.data[expr->start] == '{';
-}
-
-/* Does the name mean something of the session: then it is i, j or k in braces only. */
-static bool is_taken(const struct scope *scope, const char *name)
-{
-    struct bytes text;
-
-    return scope->session &&
-           (session_variable(scope->session, name) || buffer_find(scope->session, name) ||
-            cuda_constant_text(session_cuda(scope->session), name, &text));
-}
-
-static int index_of_name(const struct scope *scope, const char *name, bool in_braces)
-{
-    if (!name[0] || name[1] || name[0] < 'i' || name[0] > 'k')
-        return -1;
-    return in_braces || !is_taken(scope, name) ? name[0] - 'i' : -1;
-}
-
-static struct buffer *named_buffer(const struct scope *scope, const struct expr *expr)
-{
-    struct err ignored = { 0 };
-    struct buffer *buffer;
-
-    if (expr->kind != EXPR_NAME || !scope->session || session_variable(scope->session, expr->text))
-        return NULL;
-    buffer = buffer_find(scope->session, expr->text);
-    if (!buffer && symbol_find(scope->session, expr->text, &buffer, &ignored) < 0)
-        buffer = NULL; /* who evaluates the name hears why */
-    err_done(&ignored);
-    return buffer;
-}
-
-/* x, x[a][b], x[a].pos.y, x.id[2]: a buffer, indexes, and the path of a member. */
-struct access {
-    const struct expr *base;
-    const struct expr *indexes[ACCESS_INDEXES];
-    size_t count;
-    char path[200];
-};
-
-static bool prefix(char *path, size_t size, const char *sign, const char *text, const char *end)
-{
-    char old[200];
-
-    memcpy(old, path, sizeof(old));
-    return (size_t)snprintf(path, size, "%s%s%s%s", sign, text, end, old) < size;
-}
-
-/* Members first, as they stand outermost; then the indexes of the buffer itself. */
-static bool find_access(const struct scope *scope, const struct expr *expr, struct access *a)
-{
-    bool is_member = true;
-
-    *a = (struct access){ .base = NULL };
-    for (const struct expr *e = expr;; e = e->kids[0]) {
-        if (e->kind == EXPR_FIELD && is_member) {
-            if (!prefix(a->path, sizeof(a->path), ".", e->text, ""))
-                return false;
-        } else if (e->kind == EXPR_INDEX && e->kids[0]->kind == EXPR_FIELD && is_member) {
-            char number[24];
-
-            if (e->kids[1]->kind != EXPR_VALUE || e->kids[1]->value.type != VALUE_INT)
-                return false;
-            snprintf(number, sizeof(number), "%lld", (long long)e->kids[1]->value.i);
-            if (!prefix(a->path, sizeof(a->path), "[", number, "]"))
-                return false;
-        } else if (e->kind == EXPR_INDEX) {
-            is_member = false;
-            if (a->count == ACCESS_INDEXES)
-                return false;
-            memmove(a->indexes + 1, a->indexes, a->count * sizeof(a->indexes[0]));
-            a->indexes[0] = e->kids[1];
-            a->count++;
-        } else {
-            a->base = e;
-            break;
-        }
-    }
-    if (a->base->kind == EXPR_BINARY && a->base->is_grouped && a->count)
-        return named_buffer(scope, a->base->kids[0]) || named_buffer(scope, a->base->kids[1]);
-    return named_buffer(scope, a->base) != NULL;
-}
-
-static bool is_whole_function(const struct expr *call)
-{
-    static const char *const NAMES[] = { "sum", "mean", "count", "maxerr", "close", "same" };
-
-    for (size_t i = 0; i < COUNT(NAMES); i++)
-        if (strcmp(NAMES[i], call->text) == 0)
-            return true;
-    return call->count == 1 && (!strcmp(call->text, "min") || !strcmp(call->text, "max"));
-}
-
-bool elementwise_is_random(const char *name)
-{
-    return !strcmp(name, "random") || !strcmp(name, "uniform") || !strcmp(name, "normal");
-}
-
-struct look {
-    struct scope *scope;
-    struct value *first; /* the first place that is gone over */
-    bool has_first;
-};
-
-static bool depends(struct look *look, const struct expr *expr, bool in_braces);
-
-static bool access_depends(struct look *look, const struct access *a, bool in_braces)
-{
-    struct buffer *b = named_buffer(look->scope, a->base);
-    bool is_varying = false;
-    struct value place = { .type = VALUE_BUFFER, .buffer = { .buffer = b } };
-
-    for (size_t i = 0; i < a->count; i++)
-        is_varying |= depends(look, a->indexes[i], in_braces);
-    if (!b)
-        return is_varying;
-    if (!b->rank) /* a device variable that is no array: a number */
-        return is_varying;
-    /* x[0..3] is a list; A[2] is a row, which is gone over. */
-    for (size_t i = 0; i < a->count; i++)
-        if (a->indexes[i]->kind == EXPR_RANGE)
-            return is_varying;
-    if (!is_varying && a->count >= (size_t)b->rank)
-        return false;
-    if (!look->has_first && look->first) {
-        struct err ignored = { 0 };
-        const struct expr *row = NULL;
-
-        /* The row itself is the place, when it can be told. */
-        if (!is_varying && a->count)
-            row = a->indexes[a->count - 1];
-        if (row) {
-            struct value v = place;
-
-            for (size_t i = 0; i < a->count; i++) {
-                struct value index;
-                int64_t inner = 1;
-
-                if (expr_eval(look->scope, a->indexes[i], &index, &ignored) < 0 ||
-                    index.type != VALUE_INT)
-                    break;
-                for (int d = (int)i + 1; d < b->rank; d++)
-                    inner *= b->shape[d];
-                v.buffer.offset += index.i * inner;
-                v.buffer.level++;
-            }
-            err_done(&ignored);
-            place = v;
-        }
-        *look->first = place;
-        look->has_first = true;
-    }
-    return true;
-}
-
-static bool depends(struct look *look, const struct expr *expr, bool in_braces)
-{
-    struct access a;
-    bool is = false;
-
-    in_braces |= is_braced(look->scope, expr);
-    if (expr->kind == EXPR_NAME && index_of_name(look->scope, expr->text, in_braces) >= 0)
-        return true;
-    if (find_access(look->scope, expr, &a))
-        return access_depends(look, &a, in_braces);
-    if (expr->kind == EXPR_CALL && is_whole_function(expr))
-        return false;
-    if (expr->kind == EXPR_CALL && elementwise_is_random(expr->text))
-        is = true;
-    for (size_t i = 0; i < expr->count; i++)
-        is |= depends(look, expr->kids[i], in_braces);
-    return is;
-}
-
-bool elementwise_is(struct scope *scope, const struct expr *expr, struct value *first)
-{
-    struct look look = { .scope = scope, .first = first };
-
-    return depends(&look, expr, false) && look.has_first;
-}
-
 /* ---- nodes ---- */
 
-struct compiler {
-    struct elementwise *e;
-    struct err *err;
-    bool in_braces;
-};
-
-static int compile(struct compiler *c, const struct expr *expr, struct node **out);
-
-static struct node *new_node(struct compiler *c, enum node_kind kind, const struct expr *expr,
-                             bool is_float)
+struct node *node_new(struct compiler *c, enum node_kind kind, const struct expr *expr,
+                      bool is_float)
 {
     struct arena *arena = c->e->scope->arena;
     struct node *node = arena_alloc(arena, sizeof(*node));
@@ -243,7 +39,7 @@ static struct node *new_node(struct compiler *c, enum node_kind kind, const stru
 
 static int unary_node(struct compiler *c, enum node_kind kind, bool is_float, struct node **node)
 {
-    struct node *n = new_node(c, kind, (*node)->expr, is_float);
+    struct node *n = node_new(c, kind, (*node)->expr, is_float);
 
     if (!n)
         return -1;
@@ -252,7 +48,7 @@ static int unary_node(struct compiler *c, enum node_kind kind, bool is_float, st
     return 0;
 }
 
-static int to_float(struct compiler *c, struct node **node)
+int node_to_float(struct compiler *c, struct node **node)
 {
     return (*node)->is_float ? 0 : unary_node(c, NODE_FLOAT, true, node);
 }
@@ -262,11 +58,11 @@ static int to_truth(struct compiler *c, struct node **node)
     return unary_node(c, NODE_TRUTH, false, node);
 }
 
-static int same_type(struct compiler *c, struct node **a, struct node **b)
+int node_same_type(struct compiler *c, struct node **a, struct node **b)
 {
     if ((*a)->is_float == (*b)->is_float)
         return 0;
-    return (*a)->is_float ? to_float(c, b) : to_float(c, a);
+    return (*a)->is_float ? node_to_float(c, b) : node_to_float(c, a);
 }
 
 static int constant(struct compiler *c, const struct expr *expr, const struct value *v,
@@ -288,7 +84,7 @@ static int constant(struct compiler *c, const struct expr *expr, const struct va
             return expr_fail(c->e->scope, expr, c->err, ERR_UsageError,
                              "a list of %zu beside %lld elements: only equal lengths go together",
                              v->list.count, (long long)c->e->elements.count);
-        *out = new_node(c, NODE_LIST, expr, false);
+        *out = node_new(c, NODE_LIST, expr, false);
         if (!*out)
             return -1;
         (*out)->items = v->list.items;
@@ -303,7 +99,7 @@ static int constant(struct compiler *c, const struct expr *expr, const struct va
     }
     if (expr_need_number(c->e->scope, expr, v, c->err) < 0)
         return -1;
-    *out = new_node(c, NODE_CONST, expr, v->type == VALUE_FLOAT);
+    *out = node_new(c, NODE_CONST, expr, v->type == VALUE_FLOAT);
     if (!*out)
         return -1;
     for (size_t i = 0; i < ELEMENTWISE_CHUNK; i++)
@@ -355,7 +151,7 @@ static int load_node(struct compiler *c, const struct expr *expr, const struct v
                   (long long)c->e->elements.count);
         return -1;
     }
-    *out = new_node(c, NODE_LOAD, expr, scalar_is_float(kind));
+    *out = node_new(c, NODE_LOAD, expr, scalar_is_float(kind));
     if (!*out)
         return -1;
     (*out)->place = *place;
@@ -375,7 +171,7 @@ static int gather_index(struct compiler *c, const struct access *a, const struct
     for (int d = 0; d < rank; d++) {
         struct node *index, *node;
 
-        if (compile(c, a->indexes[d], &index) < 0)
+        if (node_compile(c, a->indexes[d], &index) < 0)
             return -1;
         if (index->is_float)
             return expr_fail(c->e->scope, a->indexes[d], c->err, ERR_UsageError,
@@ -402,12 +198,11 @@ static int access_node(struct compiler *c, const struct expr *expr, const struct
     enum scalar_kind kind = SCALAR_INT;
     size_t inner = 0;
     struct node *index = NULL;
-    struct look look = { .scope = c->e->scope };
     bool is_varying = false;
     int rank;
 
     for (size_t i = 0; i < a->count; i++)
-        is_varying |= depends(&look, a->indexes[i], c->in_braces);
+        is_varying |= elementwise_depends(c->e->scope, a->indexes[i], c->in_braces);
     if (!is_varying && a->count) {
         /* A[2]: the row is a place of its own. */
         const struct expr *row = expr;
@@ -433,7 +228,7 @@ static int access_node(struct compiler *c, const struct expr *expr, const struct
     }
     if (gather_index(c, a, &place, &index) < 0)
         return -1;
-    *out = new_node(c, NODE_GATHER, expr, scalar_is_float(kind));
+    *out = node_new(c, NODE_GATHER, expr, scalar_is_float(kind));
     if (!*out)
         return -1;
     (*out)->kids[0] = index;
@@ -448,11 +243,11 @@ static int access_node(struct compiler *c, const struct expr *expr, const struct
 /* y == x + 1 outside of braces: as C reads it a pointer, as a reader means it a sum. */
 static int refuse_pointer(struct compiler *c, const struct expr *expr)
 {
-    int k = named_buffer(c->e->scope, expr->kids[0]) ? 0 : 1;
+    int k = elementwise_buffer(c->e->scope, expr->kids[0]) ? 0 : 1;
     const char *name = expr->kids[k]->text;
 
     if (c->in_braces || (expr->op != '+' && expr->op != '-') ||
-        !named_buffer(c->e->scope, expr->kids[k]) || expr->kids[1 - k]->kind != EXPR_VALUE ||
+        !elementwise_buffer(c->e->scope, expr->kids[k]) || expr->kids[1 - k]->kind != EXPR_VALUE ||
         expr->kids[1 - k]->value.type != VALUE_INT)
         return 0;
     expr_fail(c->e->scope, expr, c->err, ERR_UsageError,
@@ -467,16 +262,16 @@ static int compile_binary(struct compiler *c, const struct expr *expr, struct no
     struct node *a, *b;
     bool is_logic = expr->op == OP_AND || expr->op == OP_OR;
 
-    if (refuse_pointer(c, expr) < 0 || compile(c, expr->kids[0], &a) < 0 ||
-        compile(c, expr->kids[1], &b) < 0)
+    if (refuse_pointer(c, expr) < 0 || node_compile(c, expr->kids[0], &a) < 0 ||
+        node_compile(c, expr->kids[1], &b) < 0)
         return -1;
-    if (is_logic ? to_truth(c, &a) < 0 || to_truth(c, &b) < 0 : same_type(c, &a, &b) < 0)
+    if (is_logic ? to_truth(c, &a) < 0 || to_truth(c, &b) < 0 : node_same_type(c, &a, &b) < 0)
         return -1;
     if (!is_logic && a->is_float && !strchr("+-*/%", expr->op < 256 ? expr->op : ' '))
         return expr_fail(c->e->scope, expr, c->err, ERR_UsageError,
                          "%s: shifts and bits are for integers, not for decimals",
                          expr_show(c->e->scope, expr));
-    *out = new_node(c,
+    *out = node_new(c,
                     expr->op == OP_AND  ? NODE_AND
                     : expr->op == OP_OR ? NODE_OR
                                         : NODE_BINARY,
@@ -493,7 +288,7 @@ static int compile_unary(struct compiler *c, const struct expr *expr, struct nod
 {
     struct node *a;
 
-    if (compile(c, expr->kids[0], &a) < 0)
+    if (node_compile(c, expr->kids[0], &a) < 0)
         return -1;
     if (a->is_float && expr->op == '~')
         return expr_fail(c->e->scope, expr, c->err, ERR_UsageError,
@@ -517,12 +312,12 @@ static int compile_compare(struct compiler *c, const struct expr *expr, struct n
 {
     struct node *a, *b, *tolerance = NULL, *n;
 
-    if (compile(c, expr->kids[0], &a) < 0 || compile(c, expr->kids[1], &b) < 0 ||
-        (expr->count > 2 && (compile(c, expr->kids[2], &tolerance) < 0 || to_float(c, &a) < 0 ||
-                             to_float(c, &tolerance) < 0)) ||
-        same_type(c, &a, &b) < 0)
+    if (node_compile(c, expr->kids[0], &a) < 0 || node_compile(c, expr->kids[1], &b) < 0 ||
+        (expr->count > 2 && (node_compile(c, expr->kids[2], &tolerance) < 0 ||
+                             node_to_float(c, &a) < 0 || node_to_float(c, &tolerance) < 0)) ||
+        node_same_type(c, &a, &b) < 0)
         return -1;
-    n = new_node(c, NODE_COMPARE, expr, false);
+    n = node_new(c, NODE_COMPARE, expr, false);
     if (!n)
         return -1;
     n->which = expr->op;
@@ -539,171 +334,15 @@ static int compile_choose(struct compiler *c, const struct expr *expr, struct no
     struct node *kids[3];
 
     for (int i = 0; i < 3; i++)
-        if (compile(c, expr->kids[i], &kids[i]) < 0)
+        if (node_compile(c, expr->kids[i], &kids[i]) < 0)
             return -1;
-    if (to_truth(c, &kids[0]) < 0 || same_type(c, &kids[1], &kids[2]) < 0)
+    if (to_truth(c, &kids[0]) < 0 || node_same_type(c, &kids[1], &kids[2]) < 0)
         return -1;
-    *out = new_node(c, NODE_CHOOSE, expr, kids[1]->is_float);
+    *out = node_new(c, NODE_CHOOSE, expr, kids[1]->is_float);
     if (!*out)
         return -1;
     memcpy((*out)->kids, kids, sizeof(kids));
     return 0;
-}
-
-/* ---- functions ---- */
-
-static const struct {
-    const char *name;
-    enum element_function function;
-    size_t least, most;
-    double (*real)(double);
-} FUNCTIONS[] = {
-    { "min", FUNCTION_MIN, 2, 64, NULL },       { "max", FUNCTION_MAX, 2, 64, NULL },
-    { "abs", FUNCTION_ABS, 1, 1, NULL },        { "ceil", FUNCTION_CEIL, 1, 1, NULL },
-    { "floor", FUNCTION_FLOOR, 1, 1, NULL },    { "round", FUNCTION_ROUND, 1, 1, NULL },
-    { "int", FUNCTION_TRUNC, 1, 1, NULL },      { "sqrt", FUNCTION_REAL, 1, 1, sqrt },
-    { "log2", FUNCTION_REAL, 1, 1, real_log2 }, { "exp", FUNCTION_REAL, 1, 1, real_exp },
-    { "log", FUNCTION_REAL, 1, 1, real_log },   { "sin", FUNCTION_REAL, 1, 1, real_sin },
-    { "cos", FUNCTION_REAL, 1, 1, real_cos },   { "tanh", FUNCTION_REAL, 1, 1, real_tanh },
-    { "pow", FUNCTION_POW, 2, 2, NULL },
-};
-
-static int constant_number(struct compiler *c, const struct expr *expr, double *out)
-{
-    struct value v;
-
-    if (expr_eval(c->e->scope, expr, &v, c->err) < 0 ||
-        expr_need_number(c->e->scope, expr, &v, c->err) < 0)
-        return -1;
-    value_as_float(&v, out);
-    return 0;
-}
-
-static int compile_random(struct compiler *c, const struct expr *call, struct node **out)
-{
-    bool is_normal = strcmp(call->text, "normal") == 0,
-         is_plain = strcmp(call->text, "random") == 0;
-    double part[3] = { 0, 0, 1 };
-
-    if (call->count < 1 || (!is_plain && !is_normal && call->count != 3) ||
-        call->count > (is_plain ? 1 : 3)) {
-        expr_fail(c->e->scope, call, c->err, ERR_UsageError, "%s has %zu arguments here",
-                  call->text, call->count);
-        return err_next(c->err, is_plain    ? "random(seed)"
-                                : is_normal ? "normal(seed), or normal(seed, mean, deviation)"
-                                            : "uniform(seed, lo, hi)");
-    }
-    *out = new_node(c, NODE_RANDOM, call, true);
-    if (!*out)
-        return -1;
-    for (size_t i = 0; i < call->count; i++)
-        if (constant_number(c, call->kids[i], &part[i]) < 0)
-            return -1;
-    if (part[0] != floor(part[0]) || !(part[0] >= 0 && part[0] < 0x1p53))
-        return expr_fail(c->e->scope, call->kids[0], c->err, ERR_ValueError,
-                         "a seed is a whole number from 0 to 2^53, not %g", part[0]);
-    if (!is_normal && !(part[1] < part[2]))
-        return expr_fail(c->e->scope, call, c->err, ERR_ValueError,
-                         "uniform from %g to %g: the lower limit comes first", part[1], part[2]);
-    (*out)->which = is_normal ? RANDOM_NORMAL : RANDOM_UNIFORM;
-    (*out)->seed = (uint64_t)part[0];
-    (*out)->f = part[1];
-    (*out)->g = part[2];
-    return 0;
-}
-
-static int unknown_function(struct compiler *c, const struct expr *call)
-{
-    struct nearest near = { .wanted = call->text };
-
-    for (size_t i = 0; i < COUNT(FUNCTIONS); i++)
-        nearest_try(&near, FUNCTIONS[i].name);
-    expr_fail(c->e->scope, call, c->err, ERR_NameError,
-              near.best ? "%s is no function of one element; %s is the nearest"
-                        : "%s is no function of one element",
-              call->text, near.best);
-    return err_next(c->err, "min max abs ceil floor round int float sqrt log2 exp log sin cos tanh "
-                            "pow clamp random uniform normal");
-}
-
-static int function_node(struct compiler *c, const struct expr *call, size_t which,
-                         struct node **nodes, struct node **out)
-{
-    enum element_function f = FUNCTIONS[which].function;
-    bool is_real = f == FUNCTION_REAL || f == FUNCTION_POW;
-    bool is_rounding = f >= FUNCTION_CEIL && f <= FUNCTION_TRUNC;
-
-    for (size_t i = 0; is_real && i < call->count; i++)
-        if (to_float(c, &nodes[i]) < 0)
-            return -1;
-    if (is_rounding && !nodes[0]->is_float) {
-        *out = nodes[0];
-        return 0;
-    }
-    *out = nodes[0];
-    /* min(a, b, c) is min(min(a, b), c). */
-    for (size_t i = 1; i < (call->count > 1 ? call->count : 2); i++) {
-        struct node *left = *out, *right = i < call->count ? nodes[i] : NULL;
-
-        if (right && same_type(c, &left, &right) < 0)
-            return -1;
-        *out = new_node(c, NODE_FUNCTION, call, left->is_float && !is_rounding);
-        if (!*out)
-            return -1;
-        (*out)->which = (int)f;
-        (*out)->real = FUNCTIONS[which].real;
-        (*out)->kids[0] = left;
-        (*out)->kids[1] = right;
-    }
-    return 0;
-}
-
-static int clamp_node(struct compiler *c, const struct expr *call, struct node **nodes,
-                      struct node **out)
-{
-    for (int i = 1; i < 3; i++) {
-        struct node *left = i == 1 ? nodes[0] : *out, *right = nodes[i];
-
-        if (same_type(c, &left, &right) < 0)
-            return -1;
-        *out = new_node(c, NODE_FUNCTION, call, left->is_float);
-        if (!*out)
-            return -1;
-        (*out)->which = i == 1 ? FUNCTION_MAX : FUNCTION_MIN;
-        (*out)->kids[0] = left;
-        (*out)->kids[1] = right;
-    }
-    return 0;
-}
-
-static int compile_call(struct compiler *c, const struct expr *call, struct node **out)
-{
-    struct node **nodes;
-    size_t i = 0;
-
-    if (elementwise_is_random(call->text))
-        return compile_random(c, call, out);
-    nodes = arena_array(c->e->scope->arena, call->count + 1, sizeof(struct node *));
-    if (!nodes)
-        return err_set(c->err, ERR_ResourceError, "out of memory");
-    for (i = 0; i < call->count; i++)
-        if (compile(c, call->kids[i], &nodes[i]) < 0)
-            return -1;
-    if (strcmp(call->text, "clamp") == 0 && call->count == 3)
-        return clamp_node(c, call, nodes, out);
-    if (strcmp(call->text, "float") == 0 && call->count == 1) {
-        *out = nodes[0];
-        return to_float(c, out);
-    }
-    for (i = 0; i < COUNT(FUNCTIONS); i++)
-        if (strcmp(FUNCTIONS[i].name, call->text) == 0)
-            break;
-    if (i == COUNT(FUNCTIONS))
-        return unknown_function(c, call);
-    if (call->count < FUNCTIONS[i].least || call->count > FUNCTIONS[i].most)
-        return expr_fail(c->e->scope, call, c->err, ERR_UsageError, "%s has %zu arguments here",
-                         call->text, call->count);
-    return function_node(c, call, i, nodes, out);
 }
 
 /* ---- the whole ---- */
@@ -718,7 +357,7 @@ static int index_node(struct compiler *c, const struct expr *expr, int dimension
                   ONLY[c->e->elements.rank]);
         return -1;
     }
-    *out = new_node(c, NODE_INDEX, expr, false);
+    *out = node_new(c, NODE_INDEX, expr, false);
     if (!*out)
         return -1;
     (*out)->which = dimension;
@@ -727,22 +366,21 @@ static int index_node(struct compiler *c, const struct expr *expr, int dimension
 
 static int compile_known(struct compiler *c, const struct expr *expr, struct node **out)
 {
-    struct look look = { .scope = c->e->scope };
     struct access a;
     struct value v;
     int dimension;
 
     if (expr->kind == EXPR_NAME) {
-        dimension = index_of_name(c->e->scope, expr->text, c->in_braces);
+        dimension = elementwise_index(c->e->scope, expr->text, c->in_braces);
         if (dimension >= 0)
             return index_node(c, expr, dimension, out);
     }
-    if (!depends(&look, expr, c->in_braces)) {
+    if (!elementwise_depends(c->e->scope, expr, c->in_braces)) {
         if (expr_eval(c->e->scope, expr, &v, c->err) < 0)
             return -1;
         return constant(c, expr, &v, out);
     }
-    if (find_access(c->e->scope, expr, &a))
+    if (elementwise_access(c->e->scope, expr, &a))
         return access_node(c, expr, &a, out);
     switch (expr->kind) {
     case EXPR_UNARY:
@@ -754,19 +392,19 @@ static int compile_known(struct compiler *c, const struct expr *expr, struct nod
     case EXPR_CHOOSE:
         return compile_choose(c, expr, out);
     case EXPR_CALL:
-        return compile_call(c, expr, out);
+        return node_call(c, expr, out);
     default:
         return expr_fail(c->e->scope, expr, c->err, ERR_UsageError,
                          "%s has no value for one element", expr_show(c->e->scope, expr));
     }
 }
 
-static int compile(struct compiler *c, const struct expr *expr, struct node **out)
+int node_compile(struct compiler *c, const struct expr *expr, struct node **out)
 {
     bool was = c->in_braces;
     int rc;
 
-    c->in_braces |= is_braced(c->e->scope, expr);
+    c->in_braces |= elementwise_is_braced(c->e->scope, expr);
     rc = compile_known(c, expr, out);
     c->in_braces = was;
     return rc;
@@ -792,7 +430,7 @@ int elementwise_compile(struct scope *scope, const struct expr *expr,
     struct elementwise *e = new_program(scope, elements, err);
     struct compiler c = { e, err, elements->is_initial };
 
-    if (!e || compile(&c, expr, &e->root) < 0)
+    if (!e || node_compile(&c, expr, &e->root) < 0)
         return -1;
     *out = e;
     return 0;
@@ -820,7 +458,7 @@ int elementwise_iota(struct scope *scope, const struct expr *expr, int64_t facto
     struct elementwise *e = new_program(scope, &elements, err);
     struct compiler c = { e, err, false };
 
-    if (!e || !(e->root = new_node(&c, NODE_IOTA, expr, false)))
+    if (!e || !(e->root = node_new(&c, NODE_IOTA, expr, false)))
         return -1;
     e->root->a = factor;
     e->root->b = add;

@@ -1,4 +1,4 @@
-/* The program that elementwise.c compiles and elementwise_run.c runs. */
+/* The program that elementwise.c compiles and elementwise_run.c runs, and what compiles it. */
 #ifndef WB_CELLS_ELEMENTWISE_INTERNAL_H
 #define WB_CELLS_ELEMENTWISE_INTERNAL_H
 
@@ -70,5 +70,50 @@ struct elementwise {
     size_t n;
     struct err *err;
 };
+
+/* ---- elementwise_depends.c: what an expression speaks of ---- */
+
+enum { ACCESS_INDEXES = 8 };
+
+/* x, x[a][b], x[a].pos.y, x.id[2]: a buffer, indexes, and the path of a member. */
+struct access {
+    const struct expr *base;
+    const struct expr *indexes[ACCESS_INDEXES];
+    size_t count;
+    char path[200];
+};
+
+/* Whether it stands in { }: i, j and k come before variables there. */
+bool elementwise_is_braced(const struct scope *scope, const struct expr *expr);
+
+/* The dimension that the name counts: 0 of i, 1 of j, 2 of k, or -1 for what is no index. */
+int elementwise_index(const struct scope *scope, const char *name, bool in_braces);
+
+/* The buffer that a bare name means; NULL: none. */
+struct buffer *elementwise_buffer(const struct scope *scope, const struct expr *expr);
+
+/* Reads an access of a buffer, or of x - y in parentheses: false for anything else. */
+bool elementwise_access(const struct scope *scope, const struct expr *expr, struct access *a);
+
+/* Whether the expression has a value for each element, and none of its own. */
+bool elementwise_depends(struct scope *scope, const struct expr *expr, bool in_braces);
+
+/* ---- the compiler: elementwise.c, and elementwise_function.c for calls ---- */
+
+struct compiler {
+    struct elementwise *e;
+    struct err *err;
+    bool in_braces;
+};
+
+/* In the scope's arena, with room for the values of a chunk; NULL with ResourceError. */
+struct node *node_new(struct compiler *c, enum node_kind kind, const struct expr *expr,
+                      bool is_float);
+int node_compile(struct compiler *c, const struct expr *expr, struct node **out) MUST_CHECK;
+int node_call(struct compiler *c, const struct expr *call, struct node **out) MUST_CHECK;
+
+/* Puts a conversion to double above a node of integers; where one of two is double, above both. */
+int node_to_float(struct compiler *c, struct node **node) MUST_CHECK;
+int node_same_type(struct compiler *c, struct node **a, struct node **b) MUST_CHECK;
 
 #endif
