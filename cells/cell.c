@@ -22,92 +22,6 @@ enum { MAX_NESTED = 8 };
 
 /* ---- magics ---- */
 
-/* Names that people bring from elsewhere, and names that this version does not have yet. */
-static const struct {
-    const char *name;
-    enum err_name error;
-    const char *text, *next;
-} FOREIGN[] = {
-    { "timeit", ERR_UnknownMagic, "%timeit is IPython's; nothing here runs Python",
-      "%run times the lesson kernels" },
-    { "time", ERR_UnknownMagic, "%time is IPython's; nothing here runs Python",
-      "%run times the lesson kernels" },
-    { "load_ext", ERR_UnknownMagic, "%load_ext is IPython's; Warpbook needs no extension",
-      "write CUDA C in a cell as it is, without it" },
-    { "reload_ext", ERR_UnknownMagic, "%reload_ext is IPython's; Warpbook needs no extension",
-      "leave the line out" },
-    { "lsmagic", ERR_UnknownMagic, "%lsmagic is IPython's", "%help lists the magics" },
-    { "magic", ERR_UnknownMagic, "%magic is IPython's", "%help lists the magics" },
-    { "env", ERR_UnknownMagic, "%env is IPython's; cells see no environment variables",
-      "n = 1000 sets a variable of the session" },
-    { "set_env", ERR_UnknownMagic, "%set_env is IPython's; cells see no environment variables",
-      "n = 1000 sets a variable of the session" },
-    { "set", ERR_UnknownMagic, "%set is no magic here", "%let n = 1000 sets a variable" },
-    { "matplotlib", ERR_UnknownMagic, "%matplotlib is IPython's; figures are drawn by the magics",
-      "leave the line out" },
-    { "pip", ERR_UnknownMagic, "%pip is IPython's; this kernel has no Python packages",
-      "run pip in a terminal" },
-    { "conda", ERR_UnknownMagic, "%conda is IPython's; this kernel has no Python packages",
-      "run conda in a terminal" },
-    { "cd", ERR_UnknownMagic, "%cd is IPython's; cells use no directory",
-      "%help lists the magics" },
-    { "who_ls", ERR_UnknownMagic, "%who_ls is IPython's", "%who lists the variables" },
-    { "whos", ERR_UnknownMagic, "%whos is IPython's", "%who lists the variables" },
-    { "python", ERR_UnknownMagic, "%%python: this kernel runs CUDA C, not Python",
-      "use a notebook with a Python kernel beside it" },
-    { "bash", ERR_UnknownMagic, "%%bash: this kernel runs no shell", "use a terminal" },
-    { "sh", ERR_UnknownMagic, "%%sh: this kernel runs no shell", "use a terminal" },
-    { "cu", ERR_UnknownMagic, "%%cu is nvcc4jupyter's; here a cell is CUDA C as it stands",
-      "remove the line; keep the kernels, leave main() out" },
-    { "cuda_group_save", ERR_UnknownMagic,
-      "%%cuda_group_save is nvcc4jupyter's; definitions stay in the session by themselves",
-      "remove the line" },
-    { "cuda_group_run", ERR_UnknownMagic, "%cuda_group_run is nvcc4jupyter's",
-      "%run runs the lesson kernels" },
-    { "cuda", ERR_UnsupportedError, "whole programs with main() are not in this version",
-      "put just the kernels in a cell; %run shows how lesson kernels behave" },
-};
-
-static const char *const LATER[] = {
-    "layout",   "lanes",      "access",   "schedule", "little", "log",
-    "roofline", "specialize", "interact", "seed",     "param",  "replay",
-};
-
-static int refuse_magic(const struct lexer *lexer, const char *name, bool is_cell, size_t end,
-                        struct err *err)
-{
-    struct nearest near = { .wanted = name };
-    const char *signs = is_cell ? "%%" : "%";
-
-    for (size_t i = 0; i < COUNT(FOREIGN); i++)
-        if (strcmp(FOREIGN[i].name, name) == 0) {
-            lexer_fail_at(lexer, 0, end, err, FOREIGN[i].error, "%s", FOREIGN[i].text);
-            return err_next(err, "%s", FOREIGN[i].next);
-        }
-    for (size_t i = 0; i < COUNT(LATER); i++)
-        if (strcmp(LATER[i], name) == 0) {
-            lexer_fail_at(lexer, 0, end, err, ERR_UnsupportedError, "%s%s is not in this version",
-                          signs, name);
-            return err_next(err, "%%help lists what is");
-        }
-    if (magic_find(name, !is_cell)) {
-        lexer_fail_at(lexer, 0, end, err, ERR_UsageError,
-                      is_cell ? "%%%%%s: this magic is one line"
-                              : "%%%s: this magic takes a whole cell",
-                      name);
-        return err_next(err, "write %s%s", is_cell ? "%" : "%%", name);
-    }
-    for (size_t i = 0; i < MAGIC_COUNT; i++)
-        nearest_try(&near, MAGICS[i]->name);
-    if (near.best)
-        lexer_fail_at(lexer, 0, end, err, ERR_UnknownMagic,
-                      "no magic is called %s%s; %s%s is the nearest", signs, name,
-                      magic_find(near.best, false) ? "%" : "%%", near.best);
-    else
-        lexer_fail_at(lexer, 0, end, err, ERR_UnknownMagic, "no magic is called %s%s", signs, name);
-    return err_next(err, "%%help lists the magics");
-}
-
 /* The results that this magic would have set are unset: checks must not pass on old ones. */
 static void forget_results(struct cell *cell, const struct magic *magic, const char *target)
 {
@@ -199,7 +113,7 @@ static int run_magic(struct cell *cell, struct source line, const struct source 
     if (!magic || end - start > 40) {
         if (target)
             session_unset(cell->session, target, "the line that sets it failed");
-        return refuse_magic(&lexer, text_show(cell->arena, bytes_of(name), 40), is_cell, end, err);
+        return magic_refuse(&lexer, text_show(cell->arena, bytes_of(name), 40), is_cell, end, err);
     }
     return run_found_magic(cell, magic, &lexer, body, target, err);
 }
@@ -389,81 +303,6 @@ static int refuse_open_comment(const struct segment *segment, struct err *err)
     return err_next(err, "a comment ends with */");
 }
 
-static bool is_kernel(const struct session *session, const char *name)
-{
-    for (size_t i = 0; i < cuda_name_count(session->cuda); i++) {
-        struct cuda_name n = cuda_name_at(session->cuda, i);
-
-        if (n.kind == CUDA_KERNEL && strcmp(n.name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* What was meant by a line that is no C: a magic without its %, a variable to look at, Python. */
-static void hint_at_words(struct cell *cell, struct bytes line, struct err *err)
-{
-    static const char *const PYTHON[] = { "import", "from", "def", "lambda" };
-    size_t n = 0;
-    char *word;
-
-    while (n < line.size && is_name_char(line.data[n]))
-        n++;
-    word = arena_copy(cell->arena, line.data, n);
-    if (!word || !n)
-        return;
-    if (is_kernel(cell->session, word))
-        err_next(err, "launch it as %s<<<grid, block>>>(arguments);", word);
-    else if (line.size == n && session_variable(cell->session, word))
-        err_next(err, "%%print %s shows the variable", word);
-    else if (buffer_find(cell->session, word))
-        err_next(err,
-                 "%%show %.60s shows the buffer; %%buffer %.60s = {i == 0 ? 5 : %.60s} changes an "
-                 "element",
-                 word, word, word);
-    else if (magic_find(word, false))
-        err_next(err, "a magic starts with %%: %%%s", word);
-    else if (strcmp(word, "for") == 0)
-        err_next(err, "%%%%for n in [1,2,3] on the first line repeats a cell");
-    for (size_t i = 0; i < COUNT(PYTHON); i++)
-        if (strcmp(word, PYTHON[i]) == 0)
-            err_next(err, "cells are CUDA C and magics here, no Python; %%help lists the magics");
-}
-
-/*
- * `# if you ...` reads as #if, and `    %print` is C to the compiler, whose words for both help
- * nobody.
- */
-static void hint_at_line(struct cell *cell, struct err *err)
-{
-    struct bytes code = cell->code;
-    const char *p = code.data, *end = code.data + code.size;
-
-    for (int line = 1; p < end; line++) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p));
-        const char *stop = nl ? nl : end, *q = p;
-
-        while (q < stop && is_blank(*q))
-            q++;
-        if ((line == err->line || !err->line) && q + 2 < stop && q[0] == '#' && q[1] == ' ' &&
-            is_name_start(q[2])) {
-            err_next(err, "line %d reads as a preprocessor line; a comment starts with //", line);
-            return;
-        }
-        if (line == err->line && q + 1 < stop && q[0] == '%' && is_name_start(q[1])) {
-            err_next(err, "a magic starts in the first column, outside all braces and after a ;");
-            return;
-        }
-        if (line == err->line) {
-            hint_at_words(cell,
-                          (struct bytes){ p, line_strip((struct bytes){ p, (size_t)(stop - p) }) },
-                          err);
-            return;
-        }
-        p = stop + 1;
-    }
-}
-
 static int run_cuda(struct cell *cell, const struct segment *segment, struct err *err)
 {
     if (segment->main_at < segment->text.text.size)
@@ -473,7 +312,7 @@ static int run_cuda(struct cell *cell, const struct segment *segment, struct err
     if (cuda_run_segment(cell->session, segment->text.text, segment->text.line, cell->sink, err) <
         0) {
         if (err->name == ERR_CompileError)
-            hint_at_line(cell, err);
+            cell_hint_line(cell, err);
         session_unset(cell->session, "_", "the compilation that would have set it failed");
         return -1;
     }

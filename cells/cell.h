@@ -18,4 +18,11 @@ int call_mark(const struct call *call, struct err *err);
 /* `NAME = value` at the start of a source (as written by %let, assignment lines, papermill). */
 int cell_assign(struct cell *cell, struct source source, struct err *err) MUST_CHECK;
 
+/* foreign.c: says why there is no magic of this name, and what comes near. Returns -1. */
+int magic_refuse(const struct lexer *lexer, const char *name, bool is_cell, size_t end,
+                 struct err *err);
+
+/* cell_hint.c: adds to a CompileError what the line that it points at may have meant. */
+void cell_hint_line(struct cell *cell, struct err *err);
+
 #endif
