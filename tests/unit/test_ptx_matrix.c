@@ -1,262 +1,9 @@
 /*
- * Products of matrices: wmma through memory in every shape, type and layout, and
- * mma.sync with fragments placed by the formulas that the PTX ISA prints with its
- * figures. Elements are small whole numbers, so that every sum is exact; then random
- * ones within the bound that docs/accuracy.md states.
+ * Products of matrices in registers: mma.sync with fragments placed by the formulas that the PTX
+ * ISA prints with its figures, on small whole numbers (every sum is exact) and on random ones
+ * within the bound that docs/accuracy.md states; and ldmatrix, stmatrix, movmatrix.
  */
-#include "tests/unit/ptx_forms.h"
-#include "tests/unit/ptx_reference.h"
-
-enum { MOST = 32 * 256 };
-
-struct kind {
-    const char *name;
-    int bits; /* in memory */
-    const struct ref_format *format;
-    int least, most; /* whole numbers that it holds, for exact sums */
-};
-
-static const struct kind F16 = { "f16", 16, &REF_F16, -8, 8 };
-static const struct kind BF16 = { "bf16", 16, &REF_BF16, -8, 8 };
-static const struct kind TF32 = { "tf32", 32, &REF_TF32, -8, 8 };
-static const struct kind F32 = { "f32", 32, &REF_F32, -50, 50 };
-static const struct kind F64 = { "f64", 64, &REF_F64, -8, 8 };
-static const struct kind S8 = { "s8", 8, NULL, -128, 127 };
-static const struct kind U8 = { "u8", 8, NULL, 0, 255 };
-static const struct kind S4 = { "s4", 4, NULL, -8, 7 };
-static const struct kind U4 = { "u4", 4, NULL, 0, 15 };
-static const struct kind B1 = { "b1", 1, NULL, 0, 1 };
-static const struct kind S32 = { "s32", 32, NULL, -1000, 1000 };
-static const struct kind E4M3 = { "e4m3", 8, &REF_E4M3, -8, 8 };
-static const struct kind E5M2 = { "e5m2", 8, &REF_E5M2, -4, 4 };
-
-static void put_element(const struct kind *kind, void *data, int i, double v)
-{
-    uint64_t code = kind->format ? ref_code(kind->format, v, REF_RN) : (uint64_t)(int64_t)v;
-    uint8_t *bytes = data;
-
-    for (int b = 0; b < kind->bits; b++) {
-        int at = i * kind->bits + b;
-
-        bytes[at / 8] =
-            (uint8_t)((bytes[at / 8] & ~(1 << at % 8)) | (int)(code >> b & 1) << at % 8);
-    }
-}
-
-static double get_element(const struct kind *kind, const void *data, int i)
-{
-    const uint8_t *bytes = data;
-    uint64_t code = 0;
-
-    for (int b = 0; b < kind->bits; b++) {
-        int at = i * kind->bits + b;
-
-        code |= (uint64_t)(bytes[at / 8] >> at % 8 & 1) << b;
-    }
-    if (kind->format)
-        return ref_value(kind->format, code);
-    if (kind->least < 0 && code >> (kind->bits - 1) & 1)
-        return (double)((int64_t)code - ((int64_t)1 << kind->bits));
-    return (double)code;
-}
-
-struct product {
-    const struct kind *a, *b, *c, *d;
-    int m, n, k;
-    bool is_and; /* of b1; the other is xor */
-};
-
-struct matrices {
-    double a[MOST], b[MOST], c[MOST], want[MOST], size[MOST]; /* a: m x k, b: k x n, by rows */
-};
-
-static double random_element(const struct kind *kind, bool is_whole, uint64_t *seed)
-{
-    uint64_t r = form_random(seed);
-
-    if (is_whole || !kind->format)
-        return kind->least + (double)(r % (uint64_t)(kind->most - kind->least + 1));
-    return ref_value(kind->format,
-                     ref_code(kind->format, ldexp((double)(int64_t)r, -63 + (int)(r % 5)), REF_RN));
-}
-
-static void fill(struct matrices *x, const struct product *p, bool is_whole, uint64_t *seed)
-{
-    for (int i = 0; i < p->m * p->k; i++)
-        x->a[i] = random_element(p->a, is_whole, seed);
-    for (int i = 0; i < p->k * p->n; i++)
-        x->b[i] = random_element(p->b, is_whole, seed);
-    for (int i = 0; i < p->m * p->n; i++)
-        x->c[i] = random_element(p->c, is_whole, seed);
-    for (int m = 0; m < p->m; m++)
-        for (int n = 0; n < p->n; n++) {
-            double sum = x->c[m * p->n + n], size = fabs(sum);
-
-            for (int k = 0; k < p->k; k++) {
-                double a = x->a[m * p->k + k], b = x->b[k * p->n + n];
-
-                sum += p->a != &B1 ? a * b : p->is_and ? a && b : a != b;
-                size += fabs(a * b);
-            }
-            x->want[m * p->n + n] = sum;
-            x->size[m * p->n + n] = size;
-        }
-}
-
-/* Exact, or within k + 2 units in the last place (2^-23 of f32, 2^-10 of f16) of the sum of sizes.
- */
-static void check_sum(const char *what, const struct product *p, const struct matrices *x, int m,
-                      int n, double got, bool is_whole)
-{
-    double want = x->want[m * p->n + n], bound = 0;
-
-    if (!is_whole && p->d->format && p->d != &F64)
-        bound = (p->d == &F16 ? 0x1p-10 : (p->k + 2) * 0x1p-25 + 0x1p-23) * x->size[m * p->n + n];
-    if (p->d == &F64)
-        bound = is_whole ? 0 : p->k * 0x1p-53 * x->size[m * p->n + n];
-    if (!(fabs(got - want) <= bound))
-        fail_msg("%s: element (%d, %d) is %.9g, not %.9g", what, m, n, got, want);
-}
-
-/* ---- wmma ----------------------------------------------------------------------------------- */
-
-static const struct product WMMA[] = {
-    { &F16, &F16, &F32, &F32, 16, 16, 16, 0 },   { &F16, &F16, &F32, &F32, 32, 8, 16, 0 },
-    { &F16, &F16, &F32, &F32, 8, 32, 16, 0 },    { &F16, &F16, &F16, &F16, 16, 16, 16, 0 },
-    { &F16, &F16, &F16, &F16, 32, 8, 16, 0 },    { &F16, &F16, &F16, &F16, 8, 32, 16, 0 },
-    { &F16, &F16, &F16, &F32, 16, 16, 16, 0 },   { &F16, &F16, &F32, &F16, 8, 32, 16, 0 },
-    { &BF16, &BF16, &F32, &F32, 16, 16, 16, 0 }, { &BF16, &BF16, &F32, &F32, 32, 8, 16, 0 },
-    { &BF16, &BF16, &F32, &F32, 8, 32, 16, 0 },  { &TF32, &TF32, &F32, &F32, 16, 16, 8, 0 },
-    { &S8, &S8, &S32, &S32, 16, 16, 16, 0 },     { &S8, &S8, &S32, &S32, 32, 8, 16, 0 },
-    { &U8, &U8, &S32, &S32, 8, 32, 16, 0 },      { &U8, &U8, &S32, &S32, 16, 16, 16, 0 },
-    { &F64, &F64, &F64, &F64, 8, 8, 4, 0 },      { &S4, &S4, &S32, &S32, 8, 8, 32, 0 },
-    { &U4, &U4, &S32, &S32, 8, 8, 32, 0 },       { &B1, &B1, &S32, &S32, 8, 8, 128, false },
-    { &B1, &B1, &S32, &S32, 8, 8, 128, true },
-};
-
-static int registers_of(const struct kind *kind, int elements, bool has_copies)
-{
-    if (kind == &F16 && has_copies)
-        return 8;
-    return elements / 32 / (kind->bits > 32 ? 1 : 32 / kind->bits);
-}
-
-static void put_list(struct buf *b, const char *name, const struct kind *kind, int count)
-{
-    buf_putc(b, '{');
-    for (int i = 0; i < count; i++)
-        buf_printf(b, "%s%%%c%s%d", i ? ", " : "", kind == &F64 ? 'd' : 'r', name, i);
-    buf_putc(b, '}');
-}
-
-static void put_registers(struct buf *b)
-{
-    static const char NAMES[] = "abce";
-
-    for (int i = 0; NAMES[i]; i++)
-        buf_printf(b, ".reg .b32 %%r%c<16>;\n.reg .b64 %%d%c<16>;\n", NAMES[i], NAMES[i]);
-}
-
-/* Loads by the layouts, multiplies and stores; the base addresses are parameters. */
-static void put_wmma(struct buf *b, const struct product *p, bool a_row, bool b_row, bool c_row)
-{
-    static const char *const ROWS[] = { "col", "row" };
-    int ld_a = a_row ? p->k : p->m, ld_b = b_row ? p->n : p->k, ld_c = c_row ? p->n : p->m;
-    int ra = registers_of(p->a, p->m * p->k, true), rb = registers_of(p->b, p->k * p->n, true);
-    int rc = registers_of(p->c, p->m * p->n, false), rd = registers_of(p->d, p->m * p->n, false);
-    char shape[32];
-
-    snprintf(shape, sizeof shape, "m%dn%dk%d", p->m, p->n, p->k);
-    buf_puts(b, ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, "
-                ".param .u64 b, .param .u64 c, .param .u64 d)\n{\n.reg .b64 %rd<5>;\n.reg .b32 "
-                "%ld;\n");
-    put_registers(b);
-    buf_puts(b, "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\nld.param.u64 %rd3, [c];\n"
-                "ld.param.u64 %rd4, [d];\n");
-    buf_printf(b, "wmma.load.a.sync.aligned.%s.%s.global.%s ", ROWS[a_row], shape, p->a->name);
-    put_list(b, "a", p->a, ra);
-    buf_printf(b, ", [%%rd1], %d;\nmov.u32 %%ld, %d;\n", ld_a, ld_b);
-    buf_printf(b, "wmma.load.b.sync.aligned.%s.%s.%s ", ROWS[b_row], shape, p->b->name);
-    put_list(b, "b", p->b, rb);
-    buf_printf(b, ", [%%rd2], %%ld;\nwmma.load.c.sync.aligned.%s.%s.global.%s ", ROWS[c_row], shape,
-               p->c->name);
-    put_list(b, "c", p->c, rc);
-    buf_printf(b, ", [%%rd3+0], %d;\nwmma.mma%s.sync.aligned.%s.%s.%s%s", ld_c,
-               p->a != &B1 ? ""
-               : p->is_and ? ".and.popc"
-                           : ".xor.popc",
-               ROWS[a_row], ROWS[b_row], shape, p->a == &F64 ? ".rn" : "");
-    if (p->a == &F16)
-        buf_printf(b, ".%s.%s ", p->d->name, p->c->name);
-    else
-        buf_printf(b, ".%s.%s.%s.%s ", p->d->name, p->a->name, p->b->name, p->c->name);
-    put_list(b, "e", p->d, rd);
-    buf_puts(b, ", ");
-    put_list(b, "a", p->a, ra);
-    buf_puts(b, ", ");
-    put_list(b, "b", p->b, rb);
-    buf_puts(b, ", ");
-    put_list(b, "c", p->c, rc);
-    buf_printf(b, ";\nwmma.store.d.sync.aligned.%s.%s.global.%s [%%rd4], ", ROWS[c_row], shape,
-               p->d->name);
-    put_list(b, "e", p->d, rd);
-    buf_printf(b, ", %d;\nret;\n}\n", ld_c);
-}
-
-static void run_wmma(const struct product *p, int layouts, bool is_whole, struct matrices *x,
-                     uint64_t *seed)
-{
-    bool a_row = layouts & 1, b_row = layouts & 2, c_row = layouts & 4;
-    struct buf text = { 0 };
-    struct rig rig;
-    uint64_t addresses[4];
-    void *a, *b, *c, *d;
-    char what[80];
-
-    put_wmma(&text, p, a_row, b_row, c_row);
-    assert_false(text.is_failed);
-    snprintf(what, sizeof what, "wmma m%dn%dk%d of %s, %s and %s, layouts %d", p->m, p->n, p->k,
-             p->a->name, p->c->name, p->d->name, layouts);
-    rig_load(&rig, (struct bytes){ text.data, text.size });
-    a = rig_buffer(&rig, (size_t)(p->m * p->k * p->a->bits + 7) / 8, &addresses[0]);
-    b = rig_buffer(&rig, (size_t)(p->k * p->n * p->b->bits + 7) / 8, &addresses[1]);
-    c = rig_buffer(&rig, (size_t)(p->m * p->n * p->c->bits) / 8, &addresses[2]);
-    d = rig_buffer(&rig, (size_t)(p->m * p->n * p->d->bits) / 8, &addresses[3]);
-    fill(x, p, is_whole, seed);
-    for (int i = 0; i < p->m; i++)
-        for (int k = 0; k < p->k; k++)
-            put_element(p->a, a, a_row ? i * p->k + k : k * p->m + i, x->a[i * p->k + k]);
-    for (int k = 0; k < p->k; k++)
-        for (int i = 0; i < p->n; i++)
-            put_element(p->b, b, b_row ? k * p->n + i : i * p->k + k, x->b[k * p->n + i]);
-    for (int m = 0; m < p->m; m++)
-        for (int n = 0; n < p->n; n++)
-            put_element(p->c, c, c_row ? m * p->n + n : n * p->m + m, x->c[m * p->n + n]);
-    rig_run(&rig, "k", 1, 32, addresses);
-    for (int m = 0; m < p->m; m++)
-        for (int n = 0; n < p->n; n++)
-            check_sum(what, p, x, m, n, get_element(p->d, d, c_row ? m * p->n + n : n * p->m + m),
-                      is_whole);
-    rig_done(&rig);
-    buf_done(&text);
-}
-
-static void wmma_multiplies_in_every_shape_type_and_layout(void **state)
-{
-    struct matrices *x = calloc(1, sizeof *x);
-    uint64_t seed = 7;
-
-    (void)state;
-    assert_non_null(x);
-    for (size_t i = 0; i < COUNT(WMMA); i++)
-        for (int layouts = 0; layouts < 8; layouts++) {
-            if (WMMA[i].a->bits < 8 && (layouts & 3) != 1)
-                continue; /* A by rows and B by columns only */
-            run_wmma(&WMMA[i], layouts, true, x, &seed);
-            run_wmma(&WMMA[i], layouts, false, x, &seed);
-        }
-    free(x);
-}
+#include "tests/unit/ptx_matrices.h"
 
 /* ---- mma.sync ------------------------------------------------------------------------------- */
 
@@ -439,13 +186,15 @@ static void put_moves(struct buf *b, const char *op, const char *name, const str
 
 static void put_mma(struct buf *b, const struct product *p, const char *suffix)
 {
-    int ra = registers_of(p->a, p->m * p->k, false), rb = registers_of(p->b, p->k * p->n, false);
-    int rc = registers_of(p->c, p->m * p->n, false), rd = registers_of(p->d, p->m * p->n, false);
+    int ra = matrix_registers(p->a, p->m * p->k, false),
+        rb = matrix_registers(p->b, p->k * p->n, false);
+    int rc = matrix_registers(p->c, p->m * p->n, false),
+        rd = matrix_registers(p->d, p->m * p->n, false);
 
     buf_puts(b,
              ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
              ".reg .b64 %rd<3>;\n.reg .b32 %t;\n");
-    put_registers(b);
+    matrix_put_registers(b);
     buf_printf(b,
                "ld.param.u64 %%rd1, [x];\nmov.u32 %%t, %%tid.x;\nmul.wide.u32 %%rd2, %%t, %zu;\n"
                "add.s64 %%rd1, %%rd1, %%rd2;\n",
@@ -458,13 +207,13 @@ static void put_mma(struct buf *b, const struct product *p, const char *suffix)
                p->a != &B1 ? ""
                : p->is_and ? ".and.popc"
                            : ".xor.popc");
-    put_list(b, "e", p->d, rd);
+    matrix_put_list(b, "e", p->d, rd);
     buf_puts(b, ", ");
-    put_list(b, "a", p->a, ra);
+    matrix_put_list(b, "a", p->a, ra);
     buf_puts(b, ", ");
-    put_list(b, "b", p->b, rb);
+    matrix_put_list(b, "b", p->b, rb);
     buf_puts(b, ", ");
-    put_list(b, "c", p->c, rc);
+    matrix_put_list(b, "c", p->c, rc);
     buf_puts(b, ";\n");
     put_moves(b, "s", "e", p->d, rd, offsetof(struct lane, d));
     buf_puts(b, "ret;\n}\n");
@@ -485,21 +234,21 @@ static void run_mma(size_t index, bool is_whole, struct matrices *x, uint64_t *s
              p->c->name);
     rig_load(&rig, (struct bytes){ text.data, text.size });
     lanes = rig_buffer(&rig, 32 * sizeof *lanes, &address);
-    fill(x, p, is_whole, seed);
+    matrix_fill(x, p, is_whole, seed);
     for (int l = 0; l < 32; l++) {
         int row, column;
 
         for (int i = 0; i < p->m * p->k / 32; i++) {
             MMA[index].a(l / 4, l % 4, i, &row, &column);
-            put_element(p->a, lanes[l].a, i, x->a[row * p->k + column]);
+            matrix_put(p->a, lanes[l].a, i, x->a[row * p->k + column]);
         }
         for (int i = 0; i < p->k * p->n / 32; i++) {
             MMA[index].b(l / 4, l % 4, i, &row, &column);
-            put_element(p->b, lanes[l].b, i, x->b[row * p->n + column]);
+            matrix_put(p->b, lanes[l].b, i, x->b[row * p->n + column]);
         }
         for (int i = 0; i < p->m * p->n / 32; i++) {
             c_16x8(l / 4, l % 4, i, &row, &column);
-            put_element(p->c, lanes[l].c, i, x->c[row * p->n + column]);
+            matrix_put(p->c, lanes[l].c, i, x->c[row * p->n + column]);
         }
     }
     rig_run(&rig, "k", 1, 32, &address);
@@ -508,7 +257,7 @@ static void run_mma(size_t index, bool is_whole, struct matrices *x, uint64_t *s
             int row, column;
 
             c_16x8(l / 4, l % 4, i, &row, &column);
-            check_sum(what, p, x, row, column, get_element(p->d, lanes[l].d, i), is_whole);
+            matrix_check(what, p, x, row, column, matrix_get(p->d, lanes[l].d, i), is_whole);
         }
     rig_done(&rig);
     buf_done(&text);
@@ -673,7 +422,6 @@ static void what_does_not_exist_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wmma_multiplies_in_every_shape_type_and_layout),
         cmocka_unit_test(mma_multiplies_fragments_as_the_figures_show),
         cmocka_unit_test(special_sums),
         cmocka_unit_test(rows_of_halves_spread_over_the_lanes),
