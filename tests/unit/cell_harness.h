@@ -160,4 +160,48 @@ static inline int harness_tear_down(void **state)
             assert_string_equal((h)->report.evalue, part);                                         \
     } while (0)
 
+/* A cell and what it prints; a cell and how it fails, with a part of the sentence. */
+struct harness_row {
+    const char *code, *expected;
+};
+
+struct harness_failure {
+    const char *code, *name, *part;
+};
+
+static inline void harness_prints(struct harness *h, const struct harness_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (harness_run(h, rows[i].code) < 0 || strcmp(buf_text(&h->out), rows[i].expected) != 0) {
+            print_message("  %s\n", rows[i].code);
+            harness_print_report(h);
+        }
+        assert_string_equal(buf_text(&h->out), rows[i].expected);
+    }
+}
+
+static inline void harness_fails(struct harness *h, const struct harness_failure *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int rc = harness_run(h, rows[i].code);
+
+        if (rc != -1 || strcmp(h->report.ename, rows[i].name) ||
+            !strstr(h->report.evalue, rows[i].part))
+            print_message("  %s\n  %s: %s\n", rows[i].code, h->report.ename ? h->report.ename : "",
+                          h->report.evalue ? h->report.evalue : "");
+        assert_int_equal(rc, -1);
+        assert_string_equal(h->report.ename, rows[i].name);
+        assert_non_null(strstr(h->report.evalue, rows[i].part));
+    }
+}
+
+static inline void harness_must_run(struct harness *h, const char *code)
+{
+    int rc = harness_run(h, code);
+
+    if (rc < 0)
+        harness_print_report(h);
+    assert_int_equal(rc, 0);
+}
+
 #endif

@@ -1,4 +1,4 @@
-/* Buffers: what %buffer makes, what expressions read, what checks say, what comes out of it. */
+/* Buffers: memory, declarations and first values; structs and device variables. */
 #include "cells/buffer.h"
 #include "cells/internal.h"
 #include "kernels/child.h"
@@ -8,54 +8,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-struct row {
-    const char *code, *expected;
-};
-
-struct failure {
-    const char *code, *name, *part;
-};
-
-static void prints(struct harness *h, const struct row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (harness_run(h, rows[i].code) < 0 || strcmp(buf_text(&h->out), rows[i].expected) != 0) {
-            print_message("  %s\n", rows[i].code);
-            harness_print_report(h);
-        }
-        assert_string_equal(buf_text(&h->out), rows[i].expected);
-    }
-}
-
-static void fails(struct harness *h, const struct failure *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int rc = harness_run(h, rows[i].code);
-
-        if (rc != -1 || strcmp(h->report.ename, rows[i].name) ||
-            !strstr(h->report.evalue, rows[i].part))
-            print_message("  %s\n  %s: %s\n", rows[i].code, h->report.ename ? h->report.ename : "",
-                          h->report.evalue ? h->report.evalue : "");
-        assert_int_equal(rc, -1);
-        assert_string_equal(h->report.ename, rows[i].name);
-        assert_non_null(strstr(h->report.evalue, rows[i].part));
-    }
-}
-
-static void run(struct harness *h, const char *code)
-{
-    int rc = harness_run(h, code);
-
-    if (rc < 0)
-        harness_print_report(h);
-    assert_int_equal(rc, 0);
-}
-
 static struct buffer *made(struct harness *h, const char *code, const char *name)
 {
     struct buffer *b;
 
-    run(h, code);
+    harness_must_run(h, code);
     b = buffer_find(h->session, name);
     assert_non_null(b);
     return b;
@@ -93,7 +50,7 @@ static void addresses_follow_the_order_of_creation_and_are_never_used_twice(void
     assert_string_equal(freed_at(h->session, 0)->name, "x");
     assert_int_equal(freed_at(h->session, 0)->address, x);
     assert_int_equal(freed_at(h->session, 0)->size, 4000);
-    run(h, "%reset data");
+    harness_must_run(h, "%reset data");
     assert_int_equal(buffer_count(h->session), 0);
     assert_int_equal(freed_count(h->session), 3);
     assert_non_null(strstr(freed_at(h->session, 2)->where, "freed by %reset in In[4]"));
@@ -125,7 +82,7 @@ static void a_bitmap_says_which_bytes_were_written_until_all_were(void **state)
 
 static void what_does_not_fit_is_refused_before_anything_is_lost(void **state)
 {
-    static const struct failure rows[] = {
+    static const struct harness_failure rows[] = {
         { "%buffer float x[1000G]", "ResourceError", "takes 4000 GB" },
         { "%buffer double x[4611686018427387904]", "ResourceError", "64 bits" },
         { "%buffer char x[4294967296][4294967296][4294967296]", "ResourceError", "64 bits" },
@@ -137,8 +94,8 @@ static void what_does_not_fit_is_refused_before_anything_is_lost(void **state)
     };
     struct harness *h = *state;
 
-    run(h, "%buffer float x[3] = (1, 2, 3)");
-    fails(h, rows, COUNT(rows));
+    harness_must_run(h, "%buffer float x[3] = (1, 2, 3)");
+    harness_fails(h, rows, COUNT(rows));
     assert_prints(h, "%print x", "[1, 2, 3]\n");
     assert_true(buffers_limit() > 0);
 }
@@ -205,7 +162,7 @@ static void types_have_the_sizes_and_alignments_of_cuda(void **state)
 
 static void both_orders_of_type_and_name_are_read(void **state)
 {
-    static const struct row rows[] = {
+    static const struct harness_row rows[] = {
         { "%buffer float x[3] = iota\n%print x", "[0, 1, 2]\n" },
         { "%buffer x float[3] = iota\n%print x", "[0, 1, 2]\n" },
         { "%buffer unsigned int x[2] = ones\n%print x", "[1, 1]\n" },
@@ -224,12 +181,12 @@ static void both_orders_of_type_and_name_are_read(void **state)
         { "%buffer float x[2] = zeros;\n%print x", "[0, 0]\n" },
     };
 
-    prints(*state, rows, COUNT(rows));
+    harness_prints(*state, rows, COUNT(rows));
 }
 
 static void a_wrong_declaration_says_what_is_wrong(void **state)
 {
-    static const struct failure rows[] = {
+    static const struct harness_failure rows[] = {
         { "%buffer", "UsageError", "needs declaration" },
         { "%buffer float", "SyntaxError", "its own meaning" },
         { "%buffer x", "UsageError", "needs a type" },
@@ -250,14 +207,14 @@ static void a_wrong_declaration_says_what_is_wrong(void **state)
         { "%buffer void x[2]", "NameError", "void" },
     };
 
-    fails(*state, rows, COUNT(rows));
+    harness_fails(*state, rows, COUNT(rows));
 }
 
 /* ---- first values ---- */
 
 static void numbers_are_stored_exactly_or_not_at_all(void **state)
 {
-    static const struct row good[] = {
+    static const struct harness_row good[] = {
         { "%buffer char x[2] = (-128, 127)\n%print x", "[-128, 127]\n" },
         { "%buffer ulong x[1] = (9223372036854775807)\n%print x", "[9223372036854775807]\n" },
         { "%buffer float x[1] = (16777217)\n%print x", "[16777216]\n" },
@@ -269,7 +226,7 @@ static void numbers_are_stored_exactly_or_not_at_all(void **state)
         { "%buffer half x[1] = nan\n%print x", "[nan]\n" },
         { "%buffer bool x[3] = (0, 0.5, -3)\n%print x", "[0, 1, 1]\n" },
     };
-    static const struct failure bad[] = {
+    static const struct harness_failure bad[] = {
         { "%buffer char x[400] = i", "ValueError", "x[128]: 128 does not fit in char (-128 to" },
         { "%buffer uchar x[2] = (1, -1)", "ValueError",
           "x[1]: -1 does not fit in uchar (0 to 255)" },
@@ -284,13 +241,13 @@ static void numbers_are_stored_exactly_or_not_at_all(void **state)
         { "%buffer int x[2][3] = {i == 1 ? 1 << 40 : 0}", "ValueError", "x[1][0]: 1099511627776" },
     };
 
-    prints(*state, good, COUNT(good));
-    fails(*state, bad, COUNT(bad));
+    harness_prints(*state, good, COUNT(good));
+    harness_fails(*state, bad, COUNT(bad));
 }
 
 static void expressions_run_over_the_indexes(void **state)
 {
-    static const struct row rows[] = {
+    static const struct harness_row rows[] = {
         { "%buffer int x[4] = {2*i + 1}\n%print x", "[1, 3, 5, 7]\n" },
         { "%buffer int x[2][3] = {10*i + j}\n%print x", "[[0, 1, 2], [10, 11, 12]]\n" },
         { "%buffer int x[2][2][2] = {100*i + 10*j + k}\n%print x[1]",
@@ -314,7 +271,7 @@ static void expressions_run_over_the_indexes(void **state)
         { "%buffer int2 v[2] = ((7, 8), (9, 10))\n%print v", "[(7, 8), (9, 10)]\n" },
         { "%buffer float w = v\n", "" },
     };
-    static const struct failure bad[] = {
+    static const struct harness_failure bad[] = {
         { "%buffer int x[3] = {10 / i}", "ValueError", "divides by zero at i=0" },
         { "%buffer int x[3] = {j}", "NameError", "no such dimension" },
         { "%buffer long x[3] = {9223372036854775807 + i}", "ValueError", "overflows" },
@@ -327,8 +284,8 @@ static void expressions_run_over_the_indexes(void **state)
         { "%buffer int u[3]\n%buffer int x[3] = {u + 1}", "ValueError", "u[0] was never written" },
     };
 
-    prints(*state, rows, COUNT(rows) - 1);
-    fails(*state, bad, COUNT(bad));
+    harness_prints(*state, rows, COUNT(rows) - 1);
+    harness_fails(*state, bad, COUNT(bad));
 }
 
 static uint64_t hash_of(const struct buffer *b)
@@ -380,7 +337,7 @@ static void random_numbers_are_the_same_bytes_on_every_machine(void **state)
 
 static void random_numbers_are_what_their_names_say(void **state)
 {
-    static const struct row rows[] = {
+    static const struct harness_row rows[] = {
         { "%buffer float x[64K] = random(5)\n%print min(x) >= 0, max(x) < 1, "
           "round(100 * mean(x)), sum({x[i] * 16777216 == floor(x[i] * 16777216)})",
           "true true 50 65536\n" },
@@ -396,7 +353,7 @@ static void random_numbers_are_what_their_names_say(void **state)
         { "%buffer float a[9] = random(5)\n%buffer float2 v[9] = random(5)\n%print same(a, {v.x})",
           "true\n" },
     };
-    static const struct failure bad[] = {
+    static const struct harness_failure bad[] = {
         { "%buffer float x[3] = uniform(1)", "UsageError", "1 arguments" },
         { "%buffer float x[3] = uniform(1, 5, 2)", "ValueError", "lower limit comes first" },
         { "%buffer float x[3] = random(-1)", "ValueError", "a seed is" },
@@ -404,20 +361,20 @@ static void random_numbers_are_what_their_names_say(void **state)
         { "%buffer uchar x[3] = uniform(1, 0, 300)", "ValueError", "does not fit in uchar" },
     };
 
-    prints(*state, rows, COUNT(rows));
-    fails(*state, bad, COUNT(bad));
+    harness_prints(*state, rows, COUNT(rows));
+    harness_fails(*state, bad, COUNT(bad));
 }
 
 static void copies_keep_type_and_what_was_never_written(void **state)
 {
-    static const struct row rows[] = {
+    static const struct harness_row rows[] = {
         { "%buffer half x[3] = (1, 2, 3)\n%buffer y = x\n%print y", "[1, 2, 3]\n" },
         { "%buffer double y[3] = x\n%print y", "[1, 2, 3]\n" },
         { "%buffer int A[2][2] = iota\n%buffer r = A[1]\n%print r", "[2, 3]\n" },
         { "%buffer float u[2]\n%buffer c = u\n%print c[1]", "never written\n" },
         { "%buffer y = y\n%print y", "[1, 2, 3]\n" },
     };
-    static const struct failure bad[] = {
+    static const struct harness_failure bad[] = {
         { "%buffer double y[4] = x", "UsageError", "a copy has as many" },
         { "%buffer char y[2] = A[1]\n%buffer int z[2] = (300, 1)\n%buffer char y[2] = z",
           "ValueError", "300 does not fit in char" },
@@ -425,8 +382,8 @@ static void copies_keep_type_and_what_was_never_written(void **state)
         { "n = x", "UsageError", "a variable cannot hold it" },
     };
 
-    prints(*state, rows, COUNT(rows));
-    fails(*state, bad, COUNT(bad));
+    harness_prints(*state, rows, COUNT(rows));
+    harness_fails(*state, bad, COUNT(bad));
 }
 
 /* ---- structs and device variables ---- */
@@ -463,7 +420,7 @@ static void structs_are_laid_out_as_nvcc_does(void **state)
         { "particle", 40, 8 }, { "node", 64, 16 }, { "rgb", 3, 1 },
         { "real", 4, 4 },      { "color", 1, 1 },
     };
-    static const struct row rows[] = {
+    static const struct harness_row rows[] = {
         { "%buffer particle p[3] = zeros\n%print p[1]",
           "{x: 0, y: 0, v: (0, 0, 0), id: [0, 0], mass: 0}\n" },
         { "%buffer rgb c[2] = {(i, 2*i, 255)}\n%print c, sum(c.b)",
@@ -473,7 +430,7 @@ static void structs_are_laid_out_as_nvcc_does(void **state)
         { "%buffer m = p.mass\n%print m", "[0.5, 0.5]\n" },
         { "%buffer q = p\n%print same(p, q)", "true\n" },
     };
-    static const struct failure bad[] = {
+    static const struct harness_failure bad[] = {
         { "%buffer bits b[1]", "UnsupportedError", "a bit-field" },
         { "%buffer derived b[1]", "UnsupportedError", "with a base" },
         { "%buffer both b[1]", "UnsupportedError", "a union" },
@@ -484,7 +441,7 @@ static void structs_are_laid_out_as_nvcc_does(void **state)
     };
     struct harness *h = *state;
 
-    run(h, DEFINITIONS);
+    harness_must_run(h, DEFINITIONS);
     for (size_t i = 0; i < COUNT(types); i++) {
         char code[80];
         const struct buffer *b;
@@ -496,13 +453,13 @@ static void structs_are_laid_out_as_nvcc_does(void **state)
         assert_int_equal(b->type.bytes, types[i].bytes);
         assert_int_equal(b->type.align, types[i].align);
     }
-    prints(h, rows, COUNT(rows));
-    fails(h, bad, COUNT(bad));
+    harness_prints(h, rows, COUNT(rows));
+    harness_fails(h, bad, COUNT(bad));
 }
 
 static void device_variables_are_buffers_of_their_declaration(void **state)
 {
-    static const struct row rows[] = {
+    static const struct harness_row rows[] = {
         { "%print F, F[1], counter, G, grid_[2]", "[1, 2, 1] 2 7 [1.5, -2] [0, 0, 0, 0, 0, 0]\n" },
         { "%check F == (1, 2, 1)\n%check counter == 7",
           "ok    F == (1, 2, 1)\nok    counter == 7\n" },
@@ -511,253 +468,15 @@ static void device_variables_are_buffers_of_their_declaration(void **state)
         { "%buffer grid_ = {10*i + j}\n%print grid_[1]", "[10, 11, 12, 13, 14, 15]\n" },
         { "%reset data\n%print F", "[1, 2, 1]\n" },
     };
-    static const struct failure bad[] = {
+    static const struct harness_failure bad[] = {
         { "%buffer F = (1, 2)", "UsageError", "3 numbers, and 2 are given" },
         { "%print L", "UnsupportedError", "no plain number" },
     };
     struct harness *h = *state;
 
-    run(h, DEFINITIONS);
-    prints(h, rows, COUNT(rows));
-    fails(h, bad, COUNT(bad));
-}
-
-/* ---- expressions and checks ---- */
-
-static const char DATA[] = "%buffer float x[1K] = iota\n"
-                           "%buffer float y[1K] = {i < 1000 ? 2*i + 1 : 0}\n"
-                           "%buffer int ref[1K] = {2*i + 1}\n"
-                           "%buffer float u[1K]\n"
-                           "%buffer float f[3] = (0.1, 0.2, 0.3)\n"
-                           "%buffer float A[4][4] = {4*i + j}\n"
-                           "%buffer float4 v[8] = {(i, 0, 0, 1)}\n"
-                           "%buffer float4 w[8] = {(i, 0, i == 5, 1)}\n"
-                           "%buffer float n[4] = (1, nan, 3, 4)\n"
-                           "%buffer ulong big[2] = random(3)\n";
-
-static void elements_and_functions_are_values(void **state)
-{
-    static const struct row rows[] = {
-        { "%print x[3], x[0..3], A[2][1], A[3], A[1..2][2..3]",
-          "3 [0, 1, 2, 3] 9 [12, 13, 14, 15] [[6, 7], [10, 11]]\n" },
-        { "%print (x + 16)[2], u[7], u[0..1]",
-          "18 never written [never written, never written]\n" },
-        { "%print sum(x), mean(x), min(x), max(x), count(x)", "523776 511.5 0 1023 1024\n" },
-        { "%print sum(ref), max(A[1]), min({x[i] - 5}), sum(2*x + 1)", "1048576 7 -5 1048576\n" },
-        { "%print maxerr(x, {i + 0.5}), close(x, {i + 0.001}, 0, 0.01), same(x, {i})",
-          "0.5 true true\n" },
-        { "%print f, f[1], max(f), big[0]", "[0.1, 0.2, 0.3] 0.2 0.3 2155051375293123959\n" },
-        { "%print v[2].w, sum(v.x), max(w.z)", "1 28 1\n" },
-        { "%buffer float t[1M] = {0.1}\n%print mean(t) == t[0]", "true\n" },
-        { "k = 5\n%print x[k], x[k..k+1]", "5 [5, 6]\n" },
-        { "%buffer int i1[3] = iota\n%print sum(i1 > 0 ? i1 : 7)", "10\n" },
-    };
-    static const struct failure bad[] = {
-        { "%print x[1024]", "ValueError", "the index goes from 0 to 1023" },
-        { "%print x[-1]", "ValueError", "the index goes from 0 to 1023" },
-        { "%print A[2][4]", "ValueError", "A[2][4]: the index goes from 0 to 3" },
-        { "%print A[0][0][0]", "UsageError", "no more dimensions" },
-        { "%print x + 2000", "ValueError", "points outside" },
-        { "%print (x + 16)[1008]", "ValueError", "0 to 1007" },
-        { "%print x * 2", "UsageError", "x is a buffer" },
-        { "%print u[3] + 1", "ValueError", "was never written" },
-        { "%print sum(u)", "ValueError", "u[0] was never written" },
-        { "%print sum(v)", "UsageError", "elements of type float4" },
-        { "%print maxerr(x, f)", "UsageError", "equal lengths" },
-        { "%print min(x, 3)", "UsageError", "x is a buffer" },
-        { "%print xx[3]", "NameError", "xx" },
-    };
-    struct harness *h = *state;
-
-    run(h, DATA);
-    prints(h, rows, COUNT(rows));
-    fails(h, bad, COUNT(bad) - 2);
-    fails(h, bad + COUNT(bad) - 1, 1);
-}
-
-static void a_failing_check_names_the_first_element_that_differs(void **state)
-{
-    static const struct failure bad[] = {
-        { "%check y == ref", "CheckFailed",
-          "y[1000]: got 0, expected 2001; 24 of 1024 differ, first 1000" },
-        { "%check u == ref", "CheckFailed",
-          "u[0]: got never written, expected 1; 1024 of 1024 differ, first 0" },
-        { "%check u[1000] == 2001", "CheckFailed", "got never written, expected 2001" },
-        { "%check u[1000] != 2001", "CheckFailed", "got never written" },
-        { "%check close(y, ref, 1e-5, 1e-6)", "CheckFailed",
-          "y[1000]: got 0, expected 2001; 24 of 1024 differ, first 1000, largest difference" },
-        { "%check y == {2*i + 1} label=\"doubled\"", "CheckFailed",
-          "doubled: y[1000]: got 0, exp" },
-        { "%check y == {2*i + 1} +- 1%", "CheckFailed", "expected 2001 +- 1%; 24 of" },
-        { "%check x < 500", "CheckFailed", "x[500]: got 500, expected less than 500; 524 of 1024" },
-        { "%check v == w", "CheckFailed", "v[5].z: got 0, expected 1; 1 of 8 differ, first [5].z" },
-        { "%check A == {j}", "CheckFailed",
-          "A[1][0]: got 4, expected 0; 12 of 16 differ, first [1]" },
-        { "%check A[1] == A[2]", "CheckFailed", "A[1][0]: got 4, expected 8; 4 of 4 differ" },
-        { "%check x != x", "CheckFailed", "all 1024 elements are equal" },
-        { "%check n == {i + 1}", "CheckFailed", "n[1]: got nan, expected 2; 1 of 4" },
-        { "%check close(n, n)", "CheckFailed", "n[1]: got nan" },
-        { "%check same(n, n)", "CheckFailed", "n[1]: got nan" },
-        { "%check sum(n) > 0", "CheckFailed", "nan never passes" },
-        { "%check big < 5", "CheckFailed", "big[0]: got 2155051375293123959" },
-        { "%check x[5] > 2 && y == ref", "CheckFailed", "y[1000]" },
-        { "%check y == x + 1", "UsageError", "x + 1 is a pointer into x" },
-        { "%check y == [1, 2]", "UsageError", "a list of 2 beside 1024 elements" },
-        { "%check y == f", "UsageError", "only equal lengths go together" },
-    };
-    static const struct row good[] = {
-        { "%check x == {i}", "ok    x == {i}\n" },
-        { "%check ref == {2*x + 1}", "ok    ref == {2*x + 1}\n" },
-        { "%check 2*x + 1 == ref", "ok    2*x + 1 == ref\n" },
-        { "%check f == (0.1, 0.2, 0.3)", NULL },
-        { "%check f == [0.1, 0.2, 0.3]", "ok    f == [0.1, 0.2, 0.3]\n" },
-        { "%check f[0] == 0.1", "ok    f[0] == 0.1\n" },
-        { "%check f == {0.1*(i + 1)} +- 1e-6", "ok    f == {0.1*(i + 1)} +- 1e-6\n" },
-        { "%check x >= 0", "ok    x >= 0\n" },
-        { "%check x != y", "ok    x != y\n" },
-        { "%check v.x == {i}", "ok    v.x == {i}\n" },
-        { "%check A[2] == {8 + i}", "ok    A[2] == {8 + i}\n" },
-        { "%check A == [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]", NULL },
-        { "%check x[0..2] == [0, 1, 2]", "ok    x[0..2] == [0, 1, 2]\n" },
-    };
-    struct harness *h = *state;
-
-    run(h, DATA);
-    fails(h, bad, COUNT(bad));
-    for (size_t i = 0; i < COUNT(good); i++)
-        if (good[i].expected)
-            prints(h, &good[i], 1);
-    run(h, "%%grade\n%check y == ref points=3\n%check x == {i} points=2");
-    assert_non_null(strstr(buf_text(&h->display), "24 of 1024 differ"));
-}
-
-static void a_hidden_answer_stays_hidden(void **state)
-{
-    struct harness *h = *state;
-
-    run(h, DATA);
-    assert_fails(h, "%check y == {2*i + 1} hide_expected=yes", "CheckFailed",
-                 "y[1000]: got 0; 24 of");
-    assert_null(strstr(h->report.evalue, "2001"));
-    for (size_t i = 0; i < h->report.traceback_lines; i++)
-        assert_null(strstr(h->report.traceback[i], "2*i"));
-}
-
-/* ---- magics ---- */
-
-static void show_is_a_table_by_index(void **state)
-{
-    struct harness *h = *state;
-
-    run(h, DATA);
-    run(h, "%show x");
-    assert_non_null(strstr(buf_text(&h->display), "x: float[1024], 0 to 1023, mean 511.5.\n"));
-    assert_non_null(
-        strstr(buf_text(&h->display), "\n  56   56   57   58   59   60   61   62   63\n"));
-    assert_non_null(strstr(buf_text(&h->display), "Next: %show x[64..127]"));
-    run(h, "%show x[5..7]");
-    assert_non_null(strstr(buf_text(&h->display), "float[3], 5 to 7, mean 6."));
-    run(h, "%show A[1..2][0..1]");
-    assert_non_null(strstr(buf_text(&h->display), "\n  1   4   5\n  2   8   9\n"));
-    run(h, "%show u");
-    assert_non_null(strstr(buf_text(&h->display), "u: float[1024], never written."));
-    run(h, "%show v");
-    assert_non_null(strstr(buf_text(&h->display), "x   y   z   w\n  0   0   0   0   1\n"));
-    run(h, "%show n, {2*x}");
-    assert_non_null(strstr(buf_text(&h->display), "1 nan"));
-    assert_non_null(strstr(buf_text(&h->display), "0 to 2046"));
-    assert_prints(h, "%show 3 + 4", "3 + 4 = 7\n");
-    assert_fails(h, "%show x[2000..2001]", "ValueError", "goes from 0 to 1023");
-    assert_fails(h, "%show x[7..5]", "ValueError", "empty");
-    assert_fails(h, "%show q", "NameError", "q");
-}
-
-static void plot_draws_curves_and_maps_and_says_what_it_left_out(void **state)
-{
-    struct harness *h = *state;
-
-    run(h, DATA);
-    run(h, "%plot x, y");
-    assert_non_null(strstr(buf_text(&h->display), "x: 1,024 elements, 0 to 1023, mean 511.5."));
-    run(h, "%buffer float b[1M] = iota\n%plot b");
-    assert_non_null(strstr(buf_text(&h->display), "each 1,049 consecutive elements"));
-    run(h, "%buffer float m[100][200] = {i + j}\n%plot m");
-    assert_non_null(strstr(buf_text(&h->display), "each tile of 2 x 4 elements"));
-    assert_fails(h, "%plot u", "ValueError", "never written");
-    assert_fails(h, "%plot 3", "UsageError", "buffers and lists");
-}
-
-static void compare_puts_the_largest_difference_first(void **state)
-{
-    struct harness *h = *state;
-
-    run(h, DATA);
-    run(h, "%compare y ref\n%check _.differing == 24\n%check _.max_difference == 2047");
-    assert_non_null(
-        strstr(buf_text(&h->display), "differ in 24 of 1,024 numbers, by 2047 at most"));
-    assert_non_null(strstr(buf_text(&h->display), "[1023]   >"));
-    run(h, "%compare x x");
-    assert_non_null(strstr(buf_text(&h->display), "equal in all 1,024"));
-    run(h, "%compare x u");
-    assert_non_null(strstr(buf_text(&h->display), "never written"));
-    run(h, "a = %occupancy regs=32\nb = %occupancy regs=64\n%compare a b");
-    assert_non_null(strstr(buf_text(&h->display), "regs: 32 and 64"));
-    assert_fails(h, "%compare x f", "UsageError", "equal lengths");
-    assert_fails(h, "%compare x", "UsageError", "needs two");
-}
-
-static void who_and_completion_know_buffers(void **state)
-{
-    struct harness *h = *state;
-    struct completions out = { 0 };
-    struct err err = { 0 };
-    bool is_found = false;
-
-    run(h, DATA);
-    run(h, "%who");
-    assert_non_null(strstr(buf_text(&h->display), "0 variables, 10 buffers"));
-    assert_non_null(strstr(buf_text(&h->display), "made in In[1] line 4; never written"));
-    assert_int_equal(session_complete(h->session, bytes_of("%show re"), 8, &out, &err), 0);
-    for (size_t i = 0; i < out.count; i++)
-        is_found |= strcmp(out.items[i].text, "ref") == 0;
-    assert_true(is_found);
-    completions_done(&out);
-}
-
-static void export_is_a_program_in_the_order_of_what_happened(void **state)
-{
-    static const char *const PARTS[] = {
-        "__global__ void twice(float *x, float3 by)",
-        "int main()\n{\n",
-        "wb_buffer<float> x(8);",
-        "host[e] = (float)(e);",
-        "wb_buffer<double> y(8);",
-        "auto x_host = x.host();",
-        "(double)((2 * i))",
-        "host[0] = (unsigned char)7;",
-        "wb_normal(3ULL, e, 0)",
-        "cudaMemcpyToSymbol(F",
-        "twice<<<1, 8>>>(x, {1, 2, 3});",
-        "wb_buffer<int> x(2);",
-        "x.show(\"x\");",
-    };
-    struct harness *h = *state;
-    const char *at;
-
-    run(h, "__constant__ float F[2];\n"
-           "__global__ void twice(float *x, float3 by) { x[threadIdx.x] *= by.y + F[0]; }");
-    run(h, "%buffer float x[8] = iota\n%buffer double y[8] = {x[i] > 3 ? 2*i : 0.5}\n"
-           "%buffer uchar u[2] = (7, 8)\n%buffer half n[4] = normal(3)\n%buffer F = (1, 0)\n"
-           "%launch twice<<<1, 8>>>(x, (1, 2, 3))\n%buffer int x[2] = ones\n%export");
-    at = buf_text(&h->out);
-    for (size_t i = 0; i < COUNT(PARTS); i++) {
-        at = strstr(at, PARTS[i]);
-        if (!at)
-            print_message("  missing, or too early: %s\n%s\n", PARTS[i], buf_text(&h->out));
-        assert_non_null(at);
-    }
-    run(h, "%reset\n%export");
-    assert_null(strstr(buf_text(&h->out), "twice"));
+    harness_must_run(h, DEFINITIONS);
+    harness_prints(h, rows, COUNT(rows));
+    harness_fails(h, bad, COUNT(bad));
 }
 
 int main(int argc, char **argv)
@@ -778,14 +497,6 @@ int main(int argc, char **argv)
         TEST(copies_keep_type_and_what_was_never_written),
         TEST(structs_are_laid_out_as_nvcc_does),
         TEST(device_variables_are_buffers_of_their_declaration),
-        TEST(elements_and_functions_are_values),
-        TEST(a_failing_check_names_the_first_element_that_differs),
-        TEST(a_hidden_answer_stays_hidden),
-        TEST(show_is_a_table_by_index),
-        TEST(plot_draws_curves_and_maps_and_says_what_it_left_out),
-        TEST(compare_puts_the_largest_difference_first),
-        TEST(who_and_completion_know_buffers),
-        TEST(export_is_a_program_in_the_order_of_what_happened),
     };
 
     /* Children are this program again. */
