@@ -44,7 +44,7 @@ static const char *name_of(const struct argument *a)
 {
     const struct cuda_parameter *p = a->parameter;
     size_t n = strlen(p->type);
-    const char *glue = n && p->type[n - 1] == '*' ? "" : " ";
+    const char *glue = n && strchr("*&", p->type[n - 1]) ? "" : " ";
     const char *text = arena_printf(a->call->arena, "argument %zu (%s%s%s)", a->index + 1, p->type,
                                     *p->name ? glue : "", p->name);
 
@@ -480,6 +480,24 @@ static int read_pointer(const struct argument *a, struct source text, struct lau
     return -1;
 }
 
+/* ---- references ---- */
+
+/* What nvcc compiles and no kernel can use: the address is one of the host's stack. */
+static int refuse_reference(const struct argument *a, struct err *err)
+{
+    const struct cuda_parameter *p = a->parameter;
+    const char *base = strncmp(p->type, "const ", 6) == 0 ? p->type + 6 : p->type;
+
+    fail(a, err, ERR_UsageError,
+         "%s is a reference: the kernel would get an address of host memory, which a GPU cannot "
+         "read",
+         name_of(a));
+    err->next[0] = '\0';
+    return err_next(err, "take %.*s %s, its value, or %.*s *%s and a buffer for what comes back",
+                    (int)strcspn(base, " &"), base, p->name, (int)strcspn(base, " &"), base,
+                    p->name);
+}
+
 /* ---- one argument ---- */
 
 /* What tables show: the number that it came to, else the text as written. */
@@ -519,6 +537,8 @@ int launch_argument_read(struct call *call, const struct cuda_image *image, size
     struct element_type type = { .name = p->type, .kind = p->kind, .lanes = p->lanes };
 
     *out = (struct launch_value){ .text = text_of(&a) };
+    if (strchr(p->type, '&'))
+        return refuse_reference(&a, err);
     if (p->is_pointer)
         return read_pointer(&a, where, out, err);
     if (p->bytes == 0)

@@ -14,7 +14,9 @@
 
 enum {
     TICK_MS = 100,
-    WRITTEN_THREADS = 1 << 15, /* of the code as written: blocks of so many, two at least */
+    WHOLE_THREADS = 1 << 18, /* of a launch that runs whole as written, when its threads end soon */
+    WHOLE_ALL = 1 << 26,     /* instructions of all of them */
+    WRITTEN_THREADS = 1 << 15, /* of a sample of the code as written, two blocks at least */
     WRITTEN_LEAST = 1 << 14,   /* instructions of one of its threads, at least and at most */
     WRITTEN_MOST = 1 << 22,
     WRITTEN_ALL = 1 << 28, /* and of all of them together */
@@ -27,6 +29,7 @@ struct runner {
     struct child_message request;
     struct cuda_image written; /* the code as written, when has_written */
     bool has_written;
+    size_t trials;         /* launches of it before the real one */
     const char *fresh[64]; /* device variables that had no memory before */
     size_t fresh_count;
 };
@@ -196,7 +199,36 @@ static void put_launch(struct runner *r, const char *symbol, const struct launch
     launch_end(body, begin);
 }
 
-/* The launch; before it, while the buffers are as they were, a few blocks as written. */
+static void put_trial(struct runner *r, struct launch_config config, int64_t blocks, int64_t most)
+{
+    config.module = 1;
+    config.is_trial = 1;
+    config.sample_blocks = blocks;
+    config.max_thread_instructions = most;
+    put_launch(r, r->written.symbol, &config);
+    r->trials++;
+}
+
+/*
+ * The code as written, while the buffers are as they were: a sample of its blocks, and all of
+ * them where that takes no longer, for the warp that a branch splits is often the grid's last.
+ */
+static void put_trials(struct runner *r, const struct launch_config *config)
+{
+    const struct launch_plan *p = r->plan;
+    int64_t sample = max_i64(WRITTEN_THREADS / p->threads, 2), blocks = p->blocks;
+
+    if (p->sample_blocks > 0) {
+        sample = min_i64(sample, p->sample_blocks);
+        blocks = min_i64(blocks, p->sample_blocks);
+    }
+    if (sample < blocks && blocks <= WHOLE_THREADS / p->threads)
+        put_trial(r, *config, p->sample_blocks > 0 ? blocks : 0, WHOLE_ALL / (blocks * p->threads));
+    put_trial(r, *config, sample,
+              min_i64(max_i64(WRITTEN_ALL / (min_i64(blocks, sample) * p->threads), WRITTEN_LEAST),
+                      WRITTEN_MOST));
+}
+
 static void put_launches(struct runner *r)
 {
     const struct launch_plan *p = r->plan;
@@ -209,19 +241,9 @@ static void put_launches(struct runner *r)
                                     .checks = p->checks,
                                     .is_stack = p->is_stack,
                                     .is_cooperative = p->is_cooperative };
-    struct launch_config trial = config;
-    int64_t sample = max_i64(WRITTEN_THREADS / p->threads, 2), threads;
 
-    if (p->sample_blocks > 0)
-        sample = min_i64(sample, p->sample_blocks);
-    threads = min_i64(p->blocks, sample) * p->threads;
-    trial.module = 1;
-    trial.is_trial = 1;
-    trial.sample_blocks = sample;
-    trial.max_thread_instructions =
-        min_i64(max_i64(WRITTEN_ALL / threads, WRITTEN_LEAST), WRITTEN_MOST);
     if (r->has_written)
-        put_launch(r, r->written.symbol, &trial);
+        put_trials(r, &config);
     put_launch(r, p->image.symbol, &config);
 }
 
@@ -294,9 +316,10 @@ static int read_answer(struct runner *r, const struct child_message *answer,
     struct bytes done;
     size_t clocks;
 
-    if (r->has_written && fields_find(child_message_body(answer), TAG_DONE, 0, &done))
-        out->has_written = launch_read_facts(done, arena, &out->written);
-    if (!fields_find(child_message_body(answer), TAG_DONE, r->has_written, &done))
+    for (size_t i = 0; i < r->trials && !out->has_written; i++)
+        if (fields_find(child_message_body(answer), TAG_DONE, i, &done))
+            out->has_written = launch_read_facts(done, arena, &out->written);
+    if (!fields_find(child_message_body(answer), TAG_DONE, r->trials, &done))
         return err_set(err, ERR_InternalError, "the launch gave no answer");
     out->has_facts = launch_read_facts(done, arena, &out->facts);
     out->samples_us = copy_doubles(arena, done, TAG_SAMPLES_US, &out->sample_count);

@@ -105,8 +105,8 @@ struct launch_config {
     int32_t is_cooperative; /* all blocks are resident at once */
     struct ptx_dim cluster; /* x 0: none */
     /*
-     * model: run for its counts alone. What it writes and prints is dropped, and when it fails its
-     * TAG_DONE is empty.
+     * model: run for its counts alone. What it writes and prints is dropped. Trials are tried in
+     * order until one ends well; the TAG_DONE of the others is empty.
      */
     int32_t is_trial;
     int64_t max_thread_instructions; /* model: of this launch; 0: the request's */

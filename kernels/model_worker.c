@@ -219,6 +219,7 @@ struct job {
     size_t buffer_count;
     struct printer printer;
     struct buf *answer;
+    bool has_trial; /* one ended well */
 };
 
 static void put_done(struct buf *body, const struct ptx_facts *facts)
@@ -332,12 +333,15 @@ static void run_trial(struct job *job, const struct launch *launch, const struct
     size_t before = job->answer->size;
     struct err err = { 0 };
 
-    if (run_launch(job, launch, module, &err) < 0) {
-        buf_cut(job->answer, before);
-        fields_end(job->answer, fields_begin(job->answer, TAG_DONE));
+    if (!job->has_trial) {
+        job->has_trial = run_launch(job, launch, module, &err) == 0;
+        err_done(&err);
+        launch_request_restore(job->request);
+        if (job->has_trial)
+            return;
     }
-    err_done(&err);
-    launch_request_restore(job->request);
+    buf_cut(job->answer, before);
+    fields_end(job->answer, fields_begin(job->answer, TAG_DONE));
 }
 
 static int run_launches(struct job *job, struct ptx_module **modules, struct err *err)

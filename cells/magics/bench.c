@@ -174,11 +174,27 @@ static const char *us(struct result *r, double v)
     return v < 100 ? result_text(r, "%.2f us", v) : result_text(r, "%.0f us", v);
 }
 
+/* Three digits: what a measurement is good for. */
+static const char *rate(struct result *r, double v)
+{
+    char number[TEXT_NUMBER];
+
+    return v < 100 ? result_text(r, "%.3g", v) : result_text(r, "%s", text_number(number, v));
+}
+
 static const char *of_peak(struct result *r, double fraction, double peak, const char *unit)
 {
+    char number[TEXT_NUMBER], percent[TEXT_NUMBER];
+
     if (isnan(fraction))
         return "";
-    return result_text(r, ", %.0f %% of %.0f %s", 100 * fraction, peak, unit);
+    if (fraction > 0 && fraction < 0.001)
+        snprintf(percent, sizeof(percent), "under 0.1 %%");
+    else if (fraction < 0.1)
+        text_percent(percent, fraction);
+    else
+        snprintf(percent, sizeof(percent), "%.0f %%", 100 * fraction);
+    return result_text(r, ", %s of %s %s", percent, text_number(number, peak), unit);
 }
 
 static const char *answer(struct result *r, const struct bench *b)
@@ -189,7 +205,7 @@ static const char *answer(struct result *r, const struct bench *b)
     const struct device *d = &b->point.plan.device.device;
 
     if (b->bytes > 0)
-        text = result_text(r, "%s: %.0f GB/s%s", text, gbs(b),
+        text = result_text(r, "%s: %s GB/s%s", text, rate(r, gbs(b)),
                            of_peak(r, share(gbs(b), d->bandwidth_gbs), d->bandwidth_gbs, "GB/s"));
     return result_text(r, "%s.", text);
 }
@@ -226,14 +242,14 @@ static int add_rows(struct result *r, const struct call *call, const struct benc
     if (b->bytes > 0) {
         names[n] = "bytes";
         texts[n++] =
-            result_text(r, "%s a launch (%s): %.1f GB/s%s", text_number(number, b->bytes),
-                        b->is_counted ? "32 for each sector counted" : "as said", gbs(b),
+            result_text(r, "%s a launch (%s): %s GB/s%s", text_number(number, b->bytes),
+                        b->is_counted ? "32 for each sector counted" : "as said", rate(r, gbs(b)),
                         of_peak(r, share(gbs(b), d->bandwidth_gbs), d->bandwidth_gbs, "GB/s"));
     }
     if (b->flops > 0) {
         names[n] = "flops";
-        texts[n++] = result_text(r, "%s a launch (as said): %.1f GFLOP/s%s",
-                                 text_number(number, b->flops), gflops(b),
+        texts[n++] = result_text(r, "%s a launch (as said): %s GFLOP/s%s",
+                                 text_number(number, b->flops), rate(r, gflops(b)),
                                  of_peak(r, share(gflops(b), peak_gflops(d)), peak_gflops(d),
                                          "GFLOP/s (fp32)"));
     }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_LINES = 24, SOURCE_COLUMNS = 34, MOST_STALLS = 3, MOST_FACTS = 24 };
+enum { MOST_LINES = 24, SOURCE_COLUMNS = 34, MOST_STALLS = 3, MOST_FACTS = 24, LANES_COLUMNS = 70 };
 
 /* ---- numbers ---- */
 
@@ -162,11 +162,23 @@ static void add_lanes(struct rows *rows, struct result *r, const struct launch_p
         result_text(r, "%s busy   branches %s divergent of %s (%s)",
                     percent(r, o->facts.lane_efficiency), count(r, o->facts.divergent_branches),
                     count(r, o->facts.branches), p->plan.is_debug ? "as written" : "opt");
+    const char *both;
 
-    if (o->has_written)
-        text = result_text(r, "%s | %s of %s (as written)", text,
-                           count(r, o->written.divergent_branches), count(r, o->written.branches));
+    if (!o->has_written) {
+        add(rows, "lanes", text);
+        return;
+    }
+    both = result_text(r, "%s | %s of %s (as written)", text,
+                       count(r, o->written.divergent_branches), count(r, o->written.branches));
+    if (both && !o->written.is_sampled && strlen(both) <= LANES_COLUMNS) {
+        add(rows, "lanes", both);
+        return;
+    }
     add(rows, "lanes", text);
+    add(rows, "written",
+        result_text(r, "%s divergent of %s%s", count(r, o->written.divergent_branches),
+                    count(r, o->written.branches),
+                    o->written.is_sampled ? ", scaled from a sample of the blocks" : ""));
 }
 
 static const char *access_text(struct result *r, const char *verb, const struct ptx_access_facts *a)
@@ -191,14 +203,16 @@ static void add_memory(struct rows *rows, struct result *r, const struct ptx_fac
         add(rows, name, access_text(r, "store", &f->global_store));
     if (f->shared.requests)
         add(rows, "shared",
-            result_text(r, "%s requests, %s passes (best %s): %s conflicts",
-                        count(r, f->shared.requests), count(r, f->shared.passes),
+            result_text(r, "%s request%s, %s passes (best %s): %s conflicts",
+                        count(r, f->shared.requests), plural(f->shared.requests),
+                        count(r, f->shared.passes),
                         count(r, f->shared.passes - f->shared_conflicts),
                         f->shared_conflicts ? count(r, f->shared_conflicts) : "no"));
     if (f->local.requests)
         add(rows, "local",
-            result_text(r, "%s requests: arrays or spills in local memory, %s",
-                        count(r, f->local.requests), bytes(r, f->local.bytes)));
+            result_text(r, "%s request%s: arrays or spills in local memory, %s",
+                        count(r, f->local.requests), plural(f->local.requests),
+                        bytes(r, f->local.bytes)));
 }
 
 static void add_ops(struct rows *rows, struct result *r, const struct ptx_facts *f)

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { MOST_LINES = 120, SOURCE_COLUMNS = 30, BAR = 16 };
+enum { MOST_LINES = 120, SOURCE_COLUMNS = 30, BAR = 8 };
 
 /* The kernel's own lines in its cell. */
 struct extent {
@@ -76,7 +76,7 @@ static const char *bar(struct result *r, double lanes)
 static void put_row(struct result *r, struct view_table *table, size_t row, const char *name,
                     struct bytes text, const struct ptx_line_facts *l)
 {
-    char number[TEXT_NUMBER];
+    char number[TEXT_NUMBER], branches[TEXT_NUMBER];
 
     view_cell(table, row, 0, name);
     view_cell(table, row, 1, text_show(r->arena, text, SOURCE_COLUMNS));
@@ -88,8 +88,8 @@ static void put_row(struct result *r, struct view_table *table, size_t row, cons
     view_cell(table, row, 4, bar(r, launch_line_lanes(l)));
     if (l->branches)
         view_cell(table, row, 5,
-                  result_text(r, "%lld of %lld", (long long)l->divergent_branches,
-                              (long long)l->branches));
+                  result_text(r, "%s of %s", text_number(number, (double)l->divergent_branches),
+                              text_number(branches, (double)l->branches)));
 }
 
 /* Blanks in front of a line show its place in the code. */

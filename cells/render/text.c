@@ -130,7 +130,26 @@ void text_put_xml(struct buf *out, const char *text)
     }
 }
 
-/* One line without '\n', from text on, broken at blanks. */
+enum { PART_GAP = 3 };
+
+/* How many columns of text come before its next gap of PART_GAP blanks, or its end. */
+static size_t part_columns(const char *text, const char *end)
+{
+    size_t n = 0;
+
+    while (text + n < end) {
+        size_t blanks = 0;
+
+        while (text + n + blanks < end && text[n + blanks] == ' ')
+            blanks++;
+        if (blanks >= PART_GAP)
+            break;
+        n += blanks ? blanks : 1;
+    }
+    return text_columns(text, n);
+}
+
+/* One line without '\n', from text on, broken at blanks: before a part that fits a line whole. */
 static void put_line_wrapped(struct buf *out, const char *text, size_t size, size_t at, size_t hang)
 {
     const char *end = text + size;
@@ -138,7 +157,7 @@ static void put_line_wrapped(struct buf *out, const char *text, size_t size, siz
 
     while (text < end) {
         const char *word = text, *stop;
-        size_t blanks, columns;
+        size_t blanks, columns, part;
 
         while (word < end && *word == ' ')
             word++;
@@ -146,7 +165,10 @@ static void put_line_wrapped(struct buf *out, const char *text, size_t size, siz
             ;
         blanks = (size_t)(word - text);
         columns = text_columns(word, (size_t)(stop - word));
-        if (!is_first && at + blanks + columns > TEXT_COLUMNS) {
+        part = !is_first && blanks >= PART_GAP ? part_columns(word, end) : 0;
+        if (hang + part > TEXT_COLUMNS)
+            part = 0;
+        if (!is_first && at + blanks + (part > columns ? part : columns) > TEXT_COLUMNS) {
             buf_putc(out, '\n');
             buf_fill(out, ' ', hang);
             at = hang;

@@ -355,7 +355,8 @@ static void arguments_fit_the_signature_or_are_refused(void **state)
            "__global__ void vw(double *r, view v) { r[0] = v.at[0] + v.n + (v.none != nullptr); }\n"
            "__global__ void v4(double *r, const float4 *v) { r[0] = v[0].x; }\n"
            "__global__ void any(double *r, const void *v) { r[0] = v == nullptr; }\n"
-           "__global__ void ui(double *r, const unsigned *v) { r[0] = v[0]; }\n");
+           "__global__ void ui(double *r, const unsigned *v) { r[0] = v[0]; }\n"
+           "__global__ void ref(double *r, const int &n) { r[0] = n; }\n");
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *open = strchr(cases[i].argument, '('), *inside = open + 1;
         char code[200];
@@ -374,6 +375,9 @@ static void arguments_fit_the_signature_or_are_refused(void **state)
         if (cases[i].name && strcmp(cases[i].name, "NameError") != 0)
             assert_has(traceback(h), "__global__ void");
     }
+    assert_fails(h, "ref<<<1, 1>>>(r, 3)", "UsageError",
+                 "argument 2 (const int &n) is a reference");
+    assert_fails(h, "ref<<<1, 1>>>(r, b)", "UsageError", "address of host memory");
 }
 
 static void a_template_names_its_arguments(void **state)
@@ -469,6 +473,33 @@ static void lines_and_bench_repeat_the_last_launch(void **state)
                   "%print _.measured\n%print _.iqr_us\n%print _.gbs == 12 * n / _.median_us / 1000 "
                   "+- 1%\n%print y[9]",
                   "null\nnull\ntrue\n19\n");
+    run_cell(h, "%bench saxpy bytes={n / 100}");
+    assert_has(buf_text(&h->display), "under 0.1 % of 864 GB/s");
+}
+
+/* The code as written runs whole when its threads end soon, else a sample of its blocks. */
+static void the_last_block_s_branch_counts_as_written(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "__global__ void tail(int n, int trips, float *y) {\n"
+                "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                "    float s = 0;\n"
+                "    for (int k = 0; k < trips; k++)\n"
+                "        s = s / 2 + k;\n"
+                "    if (i < n)\n"
+                "        y[i] += s;\n"
+                "}\n"
+                "n = 100001\n"
+                "%buffer y float[n] = zeros\n"
+                "t = tail<<<(n + 255) / 256, 256>>>(n, 0, y)");
+    assert_has(buf_text(&h->display), "1 divergent of");
+    assert_prints(h, "%print t.as_written.divergent_branches, t.as_written.is_sampled",
+                  "1 false\n");
+    run_cell(h, "t = tail<<<(n + 255) / 256, 256>>>(n, 200, y)");
+    assert_has(buf_text(&h->display), "scaled from a sample of the blocks");
+    assert_prints(h, "%print t.as_written.is_sampled, y[n - 1] > 0", "true true\n");
 }
 
 /* ---- time, output, interrupts ---- */
@@ -591,6 +622,7 @@ int main(int argc, char **argv)
         SESSION_TEST(a_sampled_launch_changes_nothing),
         SESSION_TEST(a_sweep_starts_each_point_from_the_same_buffers),
         SESSION_TEST(lines_and_bench_repeat_the_last_launch),
+        SESSION_TEST(the_last_block_s_branch_counts_as_written),
         SESSION_TEST(an_endless_launch_ends_by_its_timeout),
         SESSION_TEST(an_interrupt_ends_a_launch_at_once),
         SESSION_TEST(printf_comes_as_stdout_in_block_order),

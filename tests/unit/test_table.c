@@ -165,6 +165,12 @@ static void long_texts_wrap_under_themselves(void **state)
                         "  why  blocks are whole, so i runs to 1023; no test keeps i below n = "
                         "1000, which\n       is what the buffer holds");
     free(text);
+    facts->texts[0] = "100 % busy   one part of the row that is long enough   another that would "
+                      "break inside";
+    text = view_text(result);
+    assert_string_equal(text, "  why  100 % busy   one part of the row that is long enough\n"
+                              "       another that would break inside");
+    free(text);
     result_release(&result);
 }
 
