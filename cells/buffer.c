@@ -386,7 +386,8 @@ void buffer_drop(struct session *session, struct buffer *buffer, const char *how
         i++;
     if (i == b->count)
         return;
-    remember(b, buffer, how);
+    if (how)
+        remember(b, buffer, how);
     b->bytes -= buffer->mapped;
     memmove(b->list + i, b->list + i + 1, (b->count - i - 1) * sizeof(*b->list));
     b->count--;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TAB = 4, WIDTH = 82 };
+enum { TAB = 4, WIDTH = 82, INDEX_MAX = 30 /* bytes of an index that is shown with its value */ };
 
 /* ---- the source ---- */
 
@@ -43,6 +43,26 @@ static void put_code(struct buf *out, struct bytes line)
     }
 }
 
+/* The text of a line from a column on; what was left out shows as dots. */
+static void put_code_from(struct buf *out, struct bytes line, size_t from)
+{
+    struct buf text = { 0 };
+
+    put_code(&text, line);
+    if (from && from + 3 < text.size && !text.is_failed) {
+        size_t start = from + 3;
+
+        buf_puts(out, "...");
+        for (; start < text.size && ((unsigned char)buf_text(&text)[start] & 0xc0) == 0x80; start++)
+            buf_putc(out, ' '); /* the rest of a character that starts further left */
+        buf_put(out, buf_text(&text) + start, text.size - start);
+    } else {
+        buf_put(out, buf_text(&text), text.size);
+    }
+    out->is_failed |= text.is_failed;
+    buf_done(&text);
+}
+
 static size_t column_of(struct bytes line, size_t offset)
 {
     size_t column = 0;
@@ -64,15 +84,29 @@ static size_t match_bracket(struct bytes line, size_t open)
     return line.size;
 }
 
-/* Where name[ stands in a line, from `from` on, else from its start; line.size: nowhere. */
-static size_t find_access(struct bytes line, const char *name, size_t from)
+/* A literal other than the value, or the value of anything else. */
+static bool may_be(struct bytes line, size_t at, int64_t value)
+{
+    int64_t literal = 0;
+    size_t i = at;
+
+    for (; i < line.size && line.data[i] >= '0' && line.data[i] <= '9' && i - at < 18; i++)
+        literal = literal * 10 + (line.data[i] - '0');
+    return i == at || i == line.size || line.data[i] != ']' || literal == value;
+}
+
+/*
+ * Where name[ stands in a line, from `from` on, else from its start, with an index that may
+ * have had the value; line.size: nowhere.
+ */
+static size_t find_access(struct bytes line, const char *name, size_t from, int64_t value)
 {
     size_t n = strlen(name);
 
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = pass ? 0 : from; i + n < line.size; i++)
             if (memcmp(line.data + i, name, n) == 0 && line.data[i + n] == '[' &&
-                (i == 0 || !is_name_char(line.data[i - 1])))
+                (i == 0 || !is_name_char(line.data[i - 1])) && may_be(line, i + n + 1, value))
                 return i + n + 1;
     return line.size;
 }
@@ -98,7 +132,7 @@ static void mark_index(const struct launch_plan *plan, const struct ptx_fault *f
         if (!v->is_pointer || v->address == 0 || p->bytes == 0 || !*p->name ||
             llabs(distance) > (int64_t)1 << 40 || distance % (int64_t)p->bytes)
             continue;
-        at = find_access(line, p->name, mark->offset);
+        at = find_access(line, p->name, mark->offset, distance / (int64_t)p->bytes);
         if (at >= line.size)
             continue;
         end = match_bracket(line, at - 1);
@@ -109,13 +143,25 @@ static void mark_index(const struct launch_plan *plan, const struct ptx_fault *f
     }
 }
 
+/* " i + 3 = 64" behind the caret; "": nothing that the line does not say itself. */
+static void mark_text(const struct mark *mark, char *out, size_t size)
+{
+    char value[32];
+
+    snprintf(value, sizeof(value), "%" PRId64, mark->value);
+    *out = '\0';
+    if (mark->has_value && mark->index.size <= INDEX_MAX && !bytes_equal(mark->index, value))
+        snprintf(out, size, " %.*s = %s", (int)mark->index.size, mark->index.data, value);
+}
+
 static void put_excerpt(struct call *call, const struct launch_plan *plan,
                         const struct ptx_fault *fault, const struct err *err, struct buf *out)
 {
     int cell = cell_of(err->place), width, digits;
     struct bytes line, above;
-    char number[16];
+    char number[16], words[INDEX_MAX + 32];
     struct mark mark = { .offset = err->column > 0 ? (size_t)err->column - 1 : 0 };
+    size_t head, column, from = 0;
 
     if (!get_line(call, cell, err->line, &line))
         return;
@@ -125,6 +171,11 @@ static void put_excerpt(struct call *call, const struct launch_plan *plan,
         mark_index(plan, fault, line, &mark);
     width = (int)strlen(err->place);
     digits = snprintf(number, sizeof(number), "%d", err->line);
+    head = (size_t)width + (size_t)digits + 4;
+    column = column_of(line, mark.offset);
+    mark_text(&mark, words, sizeof(words));
+    if (head + column + 1 + strlen(words) > WIDTH && column > WIDTH / 4)
+        from = column - WIDTH / 4; /* as far as the caret and its words are seen */
     if (get_line(call, cell, err->line - 1, &above)) {
         buf_printf(out, "%s  %*d  ", err->place, digits, err->line - 1);
         put_code(out, above);
@@ -133,14 +184,13 @@ static void put_excerpt(struct call *call, const struct launch_plan *plan,
     } else {
         buf_printf(out, "%s> %s  ", err->place, number);
     }
-    put_code(out, line);
+    put_code_from(out, line, from);
     buf_putc(out, '\n');
     if (err->column <= 0 && !mark.has_value)
         return;
-    buf_fill(out, ' ', (size_t)width + (size_t)digits + 4 + column_of(line, mark.offset));
+    buf_fill(out, ' ', head + column - from);
     buf_putc(out, '^');
-    if (mark.has_value && mark.index.size <= 30)
-        buf_printf(out, " %.*s = %" PRId64, (int)mark.index.size, mark.index.data, mark.value);
+    buf_puts(out, words);
     buf_putc(out, '\n');
 }
 

@@ -168,7 +168,7 @@ static void drop_fresh(struct runner *r)
         struct buffer *b = buffer_find_symbol(r->call->session, r->fresh[i]);
 
         if (b)
-            buffer_drop(r->call->session, b, "never set");
+            buffer_drop(r->call->session, b, NULL);
     }
 }
 

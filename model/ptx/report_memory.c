@@ -1,6 +1,7 @@
 /*
  * Reports of accesses to memory: outside, misaligned, freed, constant, without a value.
  */
+#include "model/ptx/heap.h"
 #include "model/ptx/report.h"
 #include "model/ptx/shadow.h"
 
@@ -21,6 +22,7 @@ struct memory_report {
     const char *kernel, *verb, *name;
     char what[64]; /* storage of name */
     char place[96];
+    char made[112]; /* storage of origin */
     uint64_t address;
     int64_t distance, size; /* from the start of what it was meant for; its bytes */
     int unit;               /* bytes of an element */
@@ -51,6 +53,8 @@ static const struct region *nearest_region(const struct run *run, uint64_t addre
 {
     const struct region *before = region_find(run, address), *after;
 
+    if (run->heap && address >= HEAP_WINDOW) /* another list, and nothing lies behind it */
+        return before;
     after = before ? before + 1 : run->regions;
     if (after >= run->regions + run->region_count)
         return before;
@@ -82,6 +86,23 @@ static const struct region *meant_region(struct memory_report *m)
     return is_near(r, m->address) || (r && m->run->base_regions[m->in->base]) ? r : NULL;
 }
 
+static bool is_of_heap(const struct memory_report *m, const struct region *r)
+{
+    return m->run->heap && r->start >= HEAP_WINDOW;
+}
+
+/* "malloc in In[3] line 4" */
+static const char *made_by(struct memory_report *m, const struct region *r)
+{
+    char place[96];
+
+    if (!is_of_heap(m, r))
+        return "a variable of the module";
+    report_place(place, sizeof place, m->w->cta, heap_maker(m->run->heap, r->start));
+    snprintf(m->made, sizeof m->made, "malloc in %s", place);
+    return m->made;
+}
+
 static void take_region(struct memory_report *m, const struct region *r)
 {
     const struct ptx_buffer *b = buffer_of(m->run, r);
@@ -92,7 +113,7 @@ static void take_region(struct memory_report *m, const struct region *r)
     m->unit = b && b->element_bytes > 0 ? b->element_bytes : b ? 1 : m->w->fault.bytes;
     m->type = b && b->element_bytes > 0 ? b->element_type : NULL;
     m->name = r->name ? report_demangle(m->what, sizeof m->what, r->name) : "the buffer";
-    m->origin = b ? b->origin : r->buffer < 0 ? "a variable of the module" : NULL;
+    m->origin = b ? b->origin : made_by(m, r);
     f->buffer = r->buffer;
     f->index = m->distance >= 0 ? m->distance / m->unit : -((m->unit - 1 - m->distance) / m->unit);
     f->past_end = m->distance < 0 ? m->distance : m->distance - m->size;
@@ -216,6 +237,22 @@ static int fail_freed(struct memory_report *m, const struct ptx_buffer *b)
     return -1;
 }
 
+/* Of the device heap: the model knows who gave it back. */
+static int fail_given_back(struct memory_report *m, const struct region *r)
+{
+    struct guess g = { .why = "" };
+    char t[160], by[96];
+
+    report_place(by, sizeof by, m->w->cta, heap_freer(m->run->heap, r->start));
+    err_set(m->err, ERR_MemoryFault, "%s %s memory of the device heap after its free %s", m->kernel,
+            m->verb, tail(m, t, sizeof t));
+    put_where(m);
+    WHY(&g, "free in %s gave it back; a later malloc may hand it to any thread", by);
+    TRY(&g, "free after the last use, and set the pointer to nullptr there");
+    say(m, &g);
+    return -1;
+}
+
 static int fail_constant(struct memory_report *m)
 {
     struct guess g = { .why = "" };
@@ -240,6 +277,8 @@ static int fail_outside(struct memory_report *m, const struct region *r)
 
     if (b && b->freed && is_inside)
         return fail_freed(m, b);
+    if (r->is_freed && is_inside && is_of_heap(m, r))
+        return fail_given_back(m, r);
     if (r->is_read_only && is_inside && m->in->flags & INSN_WRITES &&
         m->distance + m->w->fault.bytes <= m->size)
         return fail_constant(m);
