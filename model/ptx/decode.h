@@ -152,10 +152,17 @@ int decode_elect(struct decoder *d);
 int decode_activemask(struct decoder *d);
 int decode_barrier(struct decoder *d);
 
+/* decode_async.c */
+int decode_cp(struct decoder *d);
+int decode_mbarrier(struct decoder *d);
+
 /* decode_memory.c */
 int decode_load(struct decoder *d);
 int decode_store(struct decoder *d);
 int decode_atomic(struct decoder *d);
+/* The space that the opcode names, and the address [...] of an access to insn.space. */
+enum space decode_space(const struct opcode *opcode);
+int decode_address(struct decoder *d, const struct operand *o);
 int decode_call(struct decoder *d);
 
 #endif

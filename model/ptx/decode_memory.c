@@ -6,15 +6,20 @@
 
 #include <stdio.h>
 
-static enum space space_of(const struct opcode *opcode)
+enum space decode_space(const struct opcode *opcode)
 {
     static const struct {
         const char *name;
         enum space space;
     } SPACES[] = {
-        { "global", SPACE_GLOBAL },      { "shared", SPACE_SHARED },      { "local", SPACE_LOCAL },
-        { "const", SPACE_CONST },        { "shared::cta", SPACE_SHARED }, { "param", SPACE_PARAM },
+        { "global", SPACE_GLOBAL },
+        { "shared", SPACE_SHARED },
+        { "local", SPACE_LOCAL },
+        { "const", SPACE_CONST },
+        { "shared::cta", SPACE_SHARED },
+        { "param", SPACE_PARAM },
         { "param::entry", SPACE_PARAM },
+        { "shared::cluster", SPACE_SHARED }, /* which has one block */
     };
 
     for (size_t i = 0; i < COUNT(SPACES); i++)
@@ -84,7 +89,7 @@ static int take_registers(struct decoder *d, const struct operand *o, bool is_lo
 }
 
 /* [register + offset], [symbol + offset] or [number] */
-static int take_address(struct decoder *d, const struct operand *o)
+int decode_address(struct decoder *d, const struct operand *o)
 {
     struct insn *in = d->insn;
     const struct operand *base;
@@ -201,7 +206,7 @@ static int start_access(struct decoder *d)
     if (kind < 0)
         return decode_refuse(d, "an access of another size than 8, 16, 32 or 64 bits");
     in->memory = (uint8_t)kind;
-    in->space = (uint8_t)space_of(&d->opcode);
+    in->space = (uint8_t)decode_space(&d->opcode);
     in->latency = (uint8_t)latency_of(in->space);
     in->vector = opcode_has(&d->opcode, "v4") ? 4 : opcode_has(&d->opcode, "v2") ? 2 : 1;
     if (opcode_has(&d->opcode, "v8"))
@@ -242,7 +247,7 @@ int decode_load(struct decoder *d)
     count_access(d);
     if (has_shape_form(in))
         in->full = d->table->load;
-    return take_address(d, address);
+    return decode_address(d, address);
 }
 
 int decode_store(struct decoder *d)
@@ -262,7 +267,7 @@ int decode_store(struct decoder *d)
     count_access(d);
     if (has_shape_form(in))
         in->full = d->table->store;
-    return take_address(d, address);
+    return decode_address(d, address);
 }
 
 static int number_kind_of(struct type type)
@@ -310,7 +315,7 @@ int decode_atomic(struct decoder *d)
         opcode_has(&d->opcode, "v4"))
         return decode_refuse(d, "an atomic that is not executed");
     in->full = in->masked = exec_atomic;
-    in->space = (uint8_t)space_of(&d->opcode);
+    in->space = (uint8_t)decode_space(&d->opcode);
     in->latency = LAT_ATOM;
     in->memory = (uint8_t)OPS[op].op;
     in->vector = (uint8_t)kind;
@@ -321,7 +326,7 @@ int decode_atomic(struct decoder *d)
         in->flags |= INSN_ORDERED;
     in->option = type.bits == 64 ? ACCESS_WIDE_ROWS : 0;
     count_access(d);
-    if (take_address(d, decode_operand(d, first)) < 0)
+    if (decode_address(d, decode_operand(d, first)) < 0)
         return -1;
     row = decode_source(d, decode_operand(d, first + 1), type.bits);
     if (row < 0)

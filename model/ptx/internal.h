@@ -451,6 +451,8 @@ struct warp {
     int64_t instructions;       /* so far, for the budget */
     struct frame *entry_frame;  /* of the kernel */
     uint32_t cluster_arrived;   /* lanes at barrier.cluster in a phase that is not over */
+    struct pending *pending;    /* copies under way, the first first: exec_async.c */
+    uint32_t commits[WARP];     /* groups of copies that a lane has closed */
     struct fault_site fault;
     struct trace *trace; /* NULL: not timed */
 };
@@ -487,6 +489,7 @@ struct cta {
     bool has_full_barrier;                     /* one is complete, and nobody was let go yet */
     int used_barriers;                         /* the highest that a warp came to, and one */
     struct printed printed;
+    struct pending *free_pending; /* of all warps */
     int live_threads;
     int64_t changes;             /* that atomics made to memory */
     int64_t looks;               /* at memory that a loop may wait for, in this round */

@@ -1,6 +1,7 @@
 /*
  * A module: parse, give every variable its address, decode, and say what is in it.
  */
+#include "model/ptx/async.h"
 #include "model/ptx/shadow.h"
 
 #include <stdlib.h>
@@ -173,9 +174,14 @@ static int number_blocks(struct ptx_module *m, struct err *err)
             m->blocks[f->blocks[b].id] = &f->blocks[b];
             m->owners[f->blocks[b].id] = f;
         }
-        for (int k = 0; k < f->insn_count; k++)
+        for (int k = 0; k < f->insn_count; k++) {
+            const struct insn *source = async_source(&f->insns[k]);
+
             if (f->insns[k].counter >= 0)
                 m->counted[f->insns[k].counter] = &f->insns[k];
+            if (source)
+                m->counted[source->counter] = source;
+        }
     }
     return 0;
 }
@@ -212,8 +218,13 @@ static int number_lines(struct ptx_module *m, struct err *err)
         line_of[i] = n - 1;
     }
     for (int i = 0; i < m->ast.function_count; i++)
-        for (int k = 0; k < m->functions[i].insn_count; k++)
-            m->functions[i].insns[k].line = line_of[m->functions[i].insns[k].loc];
+        for (int k = 0; k < m->functions[i].insn_count; k++) {
+            struct insn *in = &m->functions[i].insns[k], *source = async_source(in);
+
+            in->line = line_of[in->loc];
+            if (source)
+                source->line = in->line;
+        }
     rc = 0;
 out:
     arena_free(&scratch);

@@ -11,6 +11,7 @@
  * an atomic whose result is used beside a fence as a ticket, and a volatile read in a loop as
  * waiting for a flag.
  */
+#include "model/ptx/async.h"
 #include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
 
@@ -229,11 +230,13 @@ static int access_bytes(const struct insn *in)
 /* At first nothing is known to race; device functions stay unknown. */
 static int64_t begin(struct ptx_module *m, struct function *f)
 {
-    int64_t starts = 1;
+    int64_t starts = 1; /* far above MOST_STEPS: nothing is known */
 
     for (int k = 0; k < f->insn_count; k++) {
         struct insn *in = &f->insns[k];
 
+        if (is_async(in)) /* what happens between two barriers is not only what stands there */
+            starts = INT32_MAX;
         starts += is_barrier(in) || in->control == CONTROL_CALL;
         if (is_shared(in) && f->is_entry)
             in->checks |= CHECK_NO_RACE;

@@ -15,6 +15,7 @@
  * bytes of a word. Source of what races: "Memory Consistency Model", PTX ISA 9.0; the classes RAW,
  * WAR and WAW are those of compute-sanitizer's racecheck. docs/checks.md has the choices.
  */
+#include "model/ptx/async.h"
 #include "model/ptx/report.h"
 #include "model/ptx/shadow.h"
 
@@ -150,9 +151,14 @@ static struct slot *slot_of(struct race *r, uint64_t address)
 /* A lock: what the last one at this address knew is known from now on, and the other way round. */
 void race_order(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
 {
-    struct race *r = w->cta->race;
     bool gives = in->flags & INSN_WRITES;
-    bool takes = !gives || in->flags & INSN_ATOMIC;
+
+    race_pass(w, a, mask, gives, !gives || in->flags & INSN_ATOMIC);
+}
+
+void race_pass(struct warp *w, const struct access *a, uint32_t mask, bool gives, bool takes)
+{
+    struct race *r = w->cta->race;
 
     if (!r)
         return;
@@ -201,6 +207,11 @@ static bool is_exempt(const struct insn *a, const struct insn *b)
            (b->flags & INSN_ATOMIC || b->checks & CHECK_ORDERS);
 }
 
+static bool stores_registers(const struct insn *in)
+{
+    return !(in->flags & INSN_ATOMIC) && !is_async(in);
+}
+
 /* The bytes that a lane stores. */
 static void stored(const struct warp *w, const struct insn *in, int lane, uint8_t *out)
 {
@@ -226,7 +237,7 @@ static bool changes(const struct warp *w, const struct insn *in, const struct ac
     uint64_t at = a->address[lane];
     int other = STAMP_LANE(before);
 
-    if (in->flags & INSN_ATOMIC)
+    if (!stores_registers(in))
         return true;
     if (STAMP_TIME(before) == w->cta->race->now && a->address[other] == at) {
         stored(w, in, lane, bytes);
@@ -273,7 +284,7 @@ static int found(struct warp *w, const struct insn *in, const struct access *a, 
     /* Volatile code relies on lockstep: right before Volta, open since then. */
     bool is_lockstep = report.is_same_warp && (in->flags | first->flags) & INSN_VOLATILE;
 
-    if (is_write && !(in->flags & INSN_ATOMIC)) {
+    if (is_write && stores_registers(in)) {
         stored(w, in, lane, bytes);
         memcpy(&report.value_second, bytes, sizeof report.value_second);
         report.has_values = true;
@@ -371,11 +382,69 @@ int race_access(struct warp *w, const struct insn *in, const struct access *a, u
     uint64_t stamp = (uint64_t)++r->now << 32 | (uint64_t)(in->counter & (MAX_SITES - 1)) << 12 |
                      (uint64_t)w->index << 5;
 
+    /* A copy is not the lane's own doing until it has waited for it. */
+    stamp |= in->full == exec_async_copy ? STAMP_MANY : 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);
 
         if (!see_alone(r, in, a, l, stamp | (uint64_t)l) &&
             see(w, in, a, l, stamp | (uint64_t)l) < 0)
+            return EXEC_FAULT;
+    }
+    return EXEC_OK;
+}
+
+static bool is_watched(const struct warp *w, const struct insn *in)
+{
+    return w->cta->run->is_racing && !(in->checks & CHECK_NO_RACE);
+}
+
+int race_start_copy(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask,
+                    uint32_t *since)
+{
+    if (!is_watched(w, in))
+        return EXEC_OK;
+    if (race_access(w, in, a, mask) < 0)
+        return EXEC_FAULT;
+    *since = w->cta->race->now;
+    return EXEC_OK;
+}
+
+/* One lane's copy ends. */
+static int end_lane(struct warp *w, const struct insn *in, const struct access *a, int lane,
+                    uint32_t since, uint64_t stamp)
+{
+    struct race *r = w->cta->race;
+    uint64_t from = a->address[lane] >> r->shift;
+    uint64_t to = (a->address[lane] + (uint64_t)a->bytes - 1) >> r->shift;
+
+    for (uint64_t i = from; i <= to; i++) {
+        struct cell *c = &r->cells[i];
+        uint64_t met[3] = { c->write, c->read, c->other };
+
+        for (int k = 0; k < 3; k++)
+            if (STAMP_TIME(met[k]) > since && STAMP_TIME(met[k]) < STAMP_TIME(stamp) &&
+                found(w, in, a, lane, met[k], k == 0) < 0)
+                return EXEC_FAULT;
+        c->write = stamp;
+    }
+    return EXEC_OK;
+}
+
+int race_end_copy(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask,
+                  uint32_t since, bool is_waited)
+{
+    struct race *r = w->cta->race;
+    uint64_t stamp;
+
+    if (!is_watched(w, in))
+        return EXEC_OK;
+    stamp = (uint64_t)++r->now << 32 | (uint64_t)(in->counter & (MAX_SITES - 1)) << 12 |
+            (uint64_t)w->index << 5 | (is_waited ? 0 : STAMP_MANY);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+
+        if (end_lane(w, in, a, l, since, stamp | (uint64_t)l) < 0)
             return EXEC_FAULT;
     }
     return EXEC_OK;

@@ -1,6 +1,7 @@
 /*
  * Reports of accesses to memory: outside, misaligned, freed, constant, without a value.
  */
+#include "model/ptx/async.h"
 #include "model/ptx/heap.h"
 #include "model/ptx/report.h"
 #include "model/ptx/shadow.h"
@@ -476,9 +477,10 @@ static int fail_undefined_shared(struct memory_report *m)
 {
     uint64_t at = m->address - SHARED_WINDOW;
     const struct shared_variable *v = report_shared(m->run, at, m->in->base);
+    const struct insn *copy = async_under_way(m->w->cta, at);
     int unit = m->w->fault.bytes;
     struct guess g = { .why = "" };
-    char t[160], name[64] = "shared memory";
+    char t[160], name[64] = "shared memory", line[96];
 
     if (v)
         report_demangle(name, sizeof name, v->name);
@@ -487,6 +489,16 @@ static int fail_undefined_shared(struct memory_report *m)
             "%s reads %s[%" PRIu64 "], which no thread of the block wrote %s", m->kernel, name,
             at / (uint64_t)unit, tail(m, t, sizeof t));
     report_row(&m->text, "where", "byte %" PRIu64 " of %s, shared memory of a block", at, name);
+    if (copy) {
+        WHY(&g, "a copy to it is under way (%s), which its thread has not waited for",
+            report_line(line, sizeof line, m->w->cta, copy));
+        TRY(&g,
+            "wait for it (cp.async.wait_group, __pipeline_wait_prior) before %s, then "
+            "__syncthreads()",
+            m->place);
+        say(m, &g);
+        return -1;
+    }
     WHY(&g, "shared memory has no values when a block starts, and none was written here");
     TRY(&g, "write %s[%" PRIu64 "] before %s, then __syncthreads()", name, at / (uint64_t)unit,
         m->place);

@@ -249,6 +249,12 @@ bool shadow_needs(const struct warp *w, const struct insn *in, const struct acce
     }
 }
 
+void shadow_define(struct warp *w, const struct access *a, uint32_t lanes)
+{
+    if (w->cta->shared_undefined)
+        define(w, a, lanes);
+}
+
 int shadow_access(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
 {
     bool is_read = !is_write(in) || in->flags & INSN_ATOMIC;

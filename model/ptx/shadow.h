@@ -20,6 +20,9 @@ bool shadow_needs(const struct warp *w, const struct insn *in, const struct acce
 /* Sees an access after it was located and before it is made. EXEC_FAULT: w->fault says why. */
 int shadow_access(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
 
+/* The bytes of shared memory have values now. */
+void shadow_define(struct warp *w, const struct access *a, uint32_t lanes);
+
 /* The same of a full access in the shape of before, with lane 0 at `first`. */
 int shadow_pattern(struct warp *w, const struct insn *in, const struct pattern *p, uint64_t first);
 
@@ -56,6 +59,18 @@ void race_meet(struct warp *w, uint32_t lanes);
 /* An access that takes or gives a lock (CHECK_ORDERS), in any space. */
 void race_order(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
 int race_access(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
+
+/* What lanes know is given to those who take it at the same address later. */
+void race_pass(struct warp *w, const struct access *a, uint32_t mask, bool gives, bool takes);
+
+/*
+ * A copy beside the thread: any access of its bytes between start and end races with it. is_waited:
+ * the lanes that started it know that it is over.
+ */
+int race_start_copy(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask,
+                    uint32_t *since);
+int race_end_copy(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask,
+                  uint32_t since, bool is_waited);
 
 /* phases.c: what of a module's accesses to shared memory cannot race. */
 int phases_find(struct ptx_module *module, struct err *err) MUST_CHECK;

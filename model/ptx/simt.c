@@ -10,6 +10,7 @@
  *
  * Turns depend on counts only, so that the same launch takes the same turns everywhere.
  */
+#include "model/ptx/async.h"
 #include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
 
@@ -150,11 +151,14 @@ static bool detach_arrived(struct warp *w)
 
 /* ---- The end of a block --------------------------------------------------------------------- */
 
-static void end_lanes(struct warp *w, struct group *g)
+/* Copies that nobody waited for are made at last. */
+static int end_lanes(struct warp *w, struct group *g)
 {
     uint32_t mask = g->mask;
     struct join *outer;
 
+    if (async_finish(w, mask, false) < 0)
+        return RUN_FAULT;
     w->live &= ~mask;
     w->cta->live_threads -= __builtin_popcount(mask);
     for (struct frame *f = g->frame; f; f = f->caller) {
@@ -168,6 +172,7 @@ static void end_lanes(struct warp *w, struct group *g)
         forgo(w, j, mask);
     }
     sync_recheck(w);
+    return RUN_TURN;
 }
 
 static void copy_areas(uint8_t *to_rows, const struct area *to, const uint8_t *from_rows,
@@ -275,19 +280,17 @@ static int call(struct warp *w, struct group *g)
     return RUN_OK;
 }
 
-static void return_lanes(struct warp *w, struct group *g)
+static int return_lanes(struct warp *w, struct group *g)
 {
     struct frame *frame = g->frame, *caller = frame->caller;
     const struct block *from = frame->call_block;
     const struct call *c;
 
-    if (!caller) {
-        end_lanes(w, g);
-        return;
-    }
+    if (!caller)
+        return end_lanes(w, g);
     if (is_awaited_at(g, BLOCK_EXIT)) {
         arrive(w, g);
-        return;
+        return RUN_TURN;
     }
     while (g->join && g->join->frame == frame) { /* left by another way than the join */
         struct join *outer = g->join->outer;
@@ -304,6 +307,7 @@ static void return_lanes(struct warp *w, struct group *g)
     g->frame = caller;
     g->block = &caller->function->blocks[from->next];
     g->at = NULL;
+    return RUN_TURN;
 }
 
 static uint32_t guard_lanes(const struct warp *w, const struct insn *in, uint32_t mask)
@@ -373,11 +377,9 @@ static int leave_block(struct warp *w, struct group *g)
     case END_CALL:
         return call(w, g);
     case END_RETURN:
-        return_lanes(w, g);
-        return RUN_TURN;
+        return return_lanes(w, g);
     case END_EXIT:
-        end_lanes(w, g);
-        return RUN_TURN;
+        return end_lanes(w, g);
     }
     return RUN_OK;
 }
@@ -629,6 +631,7 @@ static int start_warp(struct cta *cta, struct warp *w)
     w->started = w->live = threads >= WARP ? FULL_MASK : ((uint32_t)1 << threads) - 1;
     w->instructions = 0;
     w->cluster_arrived = 0;
+    async_start(w);
     frame = frame_open(w, cta->run->entry, NULL);
     if (!frame)
         return -1;
