@@ -75,8 +75,8 @@ static void count_insn(struct ptx_facts *facts, struct ptx_line_facts *lines, co
 {
     lines[in->line].warp_instructions += runs;
     lines[in->line].thread_instructions += lanes;
-    facts->shfl += in->full == exec_shfl ? runs : 0;
-    facts->vote += in->full == exec_vote ? runs : 0;
+    facts->shfl += insn_exec(in) == exec_shfl ? runs : 0;
+    facts->vote += insn_exec(in) == exec_vote ? runs : 0;
     facts->calls += in->control == CONTROL_CALL ? runs : 0;
 }
 

@@ -448,6 +448,7 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
     if (decode_body(d) < 0 || keep_constants(d) < 0)
         return -1;
     f->frame_bytes = d->frame_bytes;
+    f->register_rows = d->register_rows;
     if (cfg_build(module, f, err) < 0)
         return -1;
     if (uses_find(f, err) < 0 || origin_find(module, f, err) < 0)

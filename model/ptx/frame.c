@@ -200,6 +200,8 @@ struct frame *frame_open(struct warp *w, const struct function *f, struct frame 
     frame->stack_at = caller ? caller->stack_at + (uint32_t)caller->function->local_bytes : 0;
     for (int i = 0; i < f->changing_count; i++)
         fill_special(w, frame, &f->fixed[i]);
+    if (f->marks_count)
+        local_open(frame);
     return frame;
 }
 

@@ -174,6 +174,8 @@ struct insn {
     uint8_t checks;       /* CHECK_... that hold for it */
     const char *spelling; /* "ld.global.f32" */
     const struct deps *deps;
+    const struct local_use
+        *locals; /* locals.c: what it does with registers that may have no value */
 };
 
 /* Rows that an instruction reads and writes: the timing model's dependences. */
@@ -181,6 +183,28 @@ enum { MAX_DEPS = 12 };
 struct deps {
     uint8_t read_count, write_count;
     uint32_t reads[MAX_DEPS], writes[MAX_DEPS];
+};
+
+/*
+ * The marks of registers that may have no value: a word in the frame each, with the bit of a lane
+ * set while it has none. Offsets of marks, and of the rows that they belong to.
+ */
+enum local_kind { LOCAL_LOOKS, LOCAL_MOVES, LOCAL_SELECTS, LOCAL_SHUFFLES, LOCAL_CALLS };
+struct mark {
+    uint32_t mark, row;
+};
+struct local_use {
+    exec_fn *full, *masked; /* what does the work */
+    enum local_kind kind;
+    int read_count, write_count;
+    const struct mark *reads, *writes;
+    /* A call: marks of arguments and of the callee's parameters, of its results and the caller's.
+     */
+    const struct mark_pair *arguments, *results;
+    int argument_count, result_count;
+};
+struct mark_pair {
+    uint32_t from, to;
 };
 
 enum block_end { END_FALL, END_BRANCH, END_CALL, END_RETURN, END_EXIT };
@@ -270,6 +294,9 @@ struct function {
     int local_bytes;        /* of its own variables */
     bool is_dynamic_shared; /* names `extern __shared__` memory */
     struct ast_function *ast;
+    const int64_t *register_rows; /* by register id */
+    uint32_t marks;               /* where they lie in the frame */
+    int unset_marks, marks_count; /* the first of them start without a value */
 };
 
 /* A line of the source that has code. */
@@ -403,12 +430,13 @@ struct group {
 struct race_report;
 
 /* What is wrong with an access that lies where it may. */
-enum fault_reason { REASON_PLACE, REASON_UNDEFINED, REASON_RACE, REASON_MASK };
+enum fault_reason { REASON_PLACE, REASON_UNDEFINED, REASON_RACE, REASON_MASK, REASON_LOCAL };
 
 /* insn.checks: what is known of an access before it runs. */
 enum {
     CHECK_COPY = 1 << 0,    /* what it loads is only stored again */
-    CHECK_FIELD = 1 << 2,   /* it reads a word to set some bits of it */
+    CHECK_FIELD = 1 << 3,   /* it reads a word to set some bits of it */
+    CHECK_MEMBER = 1 << 4,  /* CHECK_COPY, of one part of a struct beside others */
     CHECK_NO_RACE = 1 << 1, /* no thread of the block can meet it between two barriers */
     CHECK_ORDERS = 1 << 2,  /* it takes or gives a lock, or waits for a flag */
 };
@@ -425,6 +453,7 @@ struct fault_site {
     const char *hint; /* what to do about it, or NULL; static */
     enum fault_reason reason;
     struct race_report *race; /* REASON_RACE; the arena's of the block */
+    uint32_t row;             /* REASON_LOCAL: of the register, in the current frame */
 };
 
 struct cta;
@@ -652,6 +681,26 @@ struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane);
 /* order.c: finds atomics that no order shows; whether a launch must run its blocks in order. */
 int order_find(struct function *f, struct err *err) MUST_CHECK;
 bool order_matters(const struct run *run);
+
+/*
+ * locals.c: finds registers that a kernel of a debug build may read before they have a value, and
+ * has the instructions that touch them looked at; after all else was found about the module.
+ */
+int locals_find(struct ptx_module *module, struct err *err) MUST_CHECK;
+/* exec_locals.c: those instructions. local_branch: whether the guard has a value. */
+exec_fn exec_local_full, exec_local_masked;
+int local_branch(struct warp *w, const struct insn *in, uint32_t mask);
+void local_open(const struct frame *frame);
+void local_pass(const struct insn *call, const struct frame *caller, const struct frame *callee,
+                uint32_t mask);
+void local_return(const struct insn *call, const struct frame *caller, const struct frame *callee,
+                  uint32_t mask);
+
+/* The function that does the work of an instruction. */
+static inline exec_fn *insn_exec(const struct insn *in)
+{
+    return in->locals && in->locals->masked ? in->locals->masked : in->masked;
+}
 
 /* uses.c: marks loads that only copy. */
 int uses_find(struct function *f, struct err *err) MUST_CHECK;

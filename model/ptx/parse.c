@@ -450,6 +450,7 @@ static int parse_target(struct parser *p)
             return parser_fail(p, "a target");
         if (name.size > 3 && !memcmp(name.data, "sm_", 3))
             p->module->target = (int)strtol(name.data + 3, NULL, 10);
+        p->module->is_debug |= bytes_equal(name, "debug");
         parser_advance(p);
     } while (parser_accept(p, ','));
     return 0;

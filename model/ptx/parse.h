@@ -156,7 +156,8 @@ struct ast_module {
     int loc_count, loc_capacity;
     const char **files; /* by .file number; NULL where there is none */
     int file_count;
-    int target; /* 80 of sm_80 */
+    int target;    /* 80 of sm_80 */
+    bool is_debug; /* `.target sm_80, debug`: made by -G */
 };
 
 /*

@@ -175,6 +175,13 @@ const char *report_file(const struct cta *cta, const struct insn *in)
     return in && in->loc ? file_at(cta->run, report_loc(cta, in)->file) : NULL;
 }
 
+bool report_is_header(const char *file)
+{
+    const char *dot = file ? strrchr(file, '.') : NULL;
+
+    return dot && (!strcmp(dot, ".h") || !strcmp(dot, ".hpp") || !strcmp(dot, ".inl"));
+}
+
 const char *report_place(char *out, size_t size, const struct cta *cta, const struct insn *in)
 {
     const char *file = report_file(cta, in);

@@ -38,6 +38,16 @@ const char *report_kernel(const struct run *run);
 const struct source_loc *report_loc(const struct cta *cta, const struct insn *in);
 const char *report_file(const struct cta *cta, const struct insn *in);
 
+/* Whether a file is one of CUDA's headers rather than what the user wrote. */
+bool report_is_header(const char *file);
+
+/*
+ * variable.c: the name of the variable that the register in `row` of a function's frame holds at an
+ * instruction, as the debug information has it; in `out`. False: it does not say.
+ */
+bool report_variable(char *out, size_t size, const struct run *run, const struct function *f,
+                     const struct insn *in, uint32_t row);
+
 /* "In[3] line 4", or "PTX line 30"; in `out`. */
 const char *report_place(char *out, size_t size, const struct cta *cta, const struct insn *in);
 

@@ -523,6 +523,31 @@ static int fail_undefined(struct memory_report *m)
     return -1;
 }
 
+/* A register of a debug build: exec_locals.c. */
+static int fail_local_variable(struct memory_report *m)
+{
+    const struct fault_site *site = &m->w->fault;
+    struct guess g = { .why = "" };
+    char t[160], name[64];
+
+    if (!report_variable(name, sizeof name, m->run, m->w->frame->function, m->in, site->row)) {
+        err_set(m->err, ERR_MemoryFault, "%s reads a local variable that has no value yet %s",
+                m->kernel, tail(m, t, sizeof t));
+        snprintf(name, sizeof name, "it");
+    } else {
+        err_set(m->err, ERR_MemoryFault, "%s reads %s, which has no value yet %s", m->kernel, name,
+                tail(m, t, sizeof t));
+        report_row(&m->text, "where", "%s, a variable of the thread itself", name);
+    }
+    WHY(&g,
+        "a variable of the thread itself starts without a value, and on the way that these threads "
+        "took nothing was assigned to %s",
+        name);
+    TRY(&g, "= 0 where it is declared, or assign to it in every branch");
+    say(m, &g);
+    return -1;
+}
+
 /* ---- Which ---------------------------------------------------------------------------------- */
 
 static int fail(struct memory_report *m)
@@ -530,6 +555,8 @@ static int fail(struct memory_report *m)
     const struct fault_site *site = &m->w->fault;
     const struct region *r;
 
+    if (site->reason == REASON_LOCAL)
+        return fail_local_variable(m);
     if (site->reason == REASON_UNDEFINED)
         return fail_undefined(m);
     if (!site->why)

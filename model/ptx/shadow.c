@@ -9,6 +9,8 @@
 
 #include "model/ptx/report.h"
 
+enum { MEMBER_REACH = 64 /* bytes from one part of a struct to another, at most */ };
+
 static bool has_check(const struct run *run, int check)
 {
     return run->launch->checks & check;
@@ -125,6 +127,21 @@ static void define(struct warp *w, const struct access *a, uint32_t mask)
         define_lane(w, a, __builtin_ctz(m));
 }
 
+/* Of a struct in local memory: one part that has no value, beside others that have. */
+static bool is_empty_member(const struct warp *w, const struct insn *in, const struct access *a,
+                            int lane)
+{
+    uint64_t from = a->address[lane], end = w->cta->run->stack_bytes;
+
+    if (!(in->checks & CHECK_MEMBER))
+        return false;
+    end = end - from > MEMBER_REACH ? from + MEMBER_REACH : end;
+    for (uint64_t at = from > MEMBER_REACH ? from - MEMBER_REACH : 0; at < end; at++)
+        if (defined_all(w->local_defined, access_private(at, lane), 1))
+            return true;
+    return false;
+}
+
 /* Of a struct that has some values: its padding has none, and a copy takes it along. */
 static bool is_padding(const struct warp *w, const struct insn *in, const struct access *a,
                        int lane)
@@ -134,7 +151,9 @@ static bool is_padding(const struct warp *w, const struct insn *in, const struct
     const struct region *r;
     uint64_t at, element;
 
-    if (!(in->checks & CHECK_COPY) || a->space == SPACE_SHARED || a->space == SPACE_LOCAL)
+    if (a->space == SPACE_LOCAL)
+        return is_empty_member(w, in, a, lane);
+    if (!(in->checks & CHECK_COPY) || a->space == SPACE_SHARED)
         return false;
     r = a->region ? a->region : region_find(run, a->address[lane]);
     b = r->buffer >= 0 ? &run->launch->buffers[r->buffer] : NULL;
@@ -202,9 +221,7 @@ static bool are_words_defined(const struct warp *w, const struct access *a, uint
 /* Headers copy and mask what they never set, such as the empty half of a group's handle. */
 static bool is_in_header(const struct warp *w, const struct insn *in)
 {
-    const char *file = report_file(w->cta, in), *dot = file ? strrchr(file, '.') : NULL;
-
-    return dot && (!strcmp(dot, ".h") || !strcmp(dot, ".hpp") || !strcmp(dot, ".inl"));
+    return report_is_header(report_file(w->cta, in));
 }
 
 static int check_defined(struct warp *w, const struct insn *in, const struct access *a,

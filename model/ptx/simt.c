@@ -274,6 +274,8 @@ static int call(struct warp *w, struct group *g)
     frame->call_block = g->block;
     copy_areas(frame->rows, callee->parameters, g->frame->rows, c->arguments, c->argument_count,
                g->mask);
+    if (in->locals)
+        local_pass(in, g->frame, frame, g->mask);
     g->frame = frame;
     g->block = &callee->blocks[0];
     g->at = NULL;
@@ -301,6 +303,8 @@ static int return_lanes(struct warp *w, struct group *g)
     c = from->control->extra;
     copy_areas(caller->rows, c->results, frame->rows, frame->function->results, c->result_count,
                g->mask);
+    if (from->control->locals)
+        local_return(from->control, caller, frame, g->mask);
     frame->lanes &= ~g->mask;
     if (!frame->lanes)
         frame_close(w, frame);
@@ -354,6 +358,8 @@ static int branch(struct warp *w, struct group *g)
     const struct insn *in = b->control;
     uint32_t taken = in->guard_kind == GUARD_NONE ? g->mask : guard_lanes(w, in, g->mask);
 
+    if (in->locals && local_branch(w, in, g->mask) < 0)
+        return RUN_FAULT;
     if (taken && b->is_backward)
         g->spins--;
     if (taken && taken != g->mask) {

@@ -27,6 +27,7 @@ struct party {
 struct meeting {
     uint32_t named, lanes; /* by the mask; who came */
     uint32_t bits;         /* what predicates they bring */
+    uint32_t unset;        /* who brings a variable without a value */
     uint32_t values[WARP];
     uint64_t wide[WARP]; /* match.b64 */
 };
@@ -60,7 +61,10 @@ static void put_all(const struct party *p, uint32_t v)
 static void gather_values(const struct party *p, struct meeting *m)
 {
     const word32 *a = row32(p, p->in->a);
+    const struct local_use *use = p->in->locals;
 
+    if (use && use->kind == LOCAL_SHUFFLES && use->read_count)
+        m->unset |= *row32(p, use->reads[0].mark) & p->lanes;
     if (!m->lanes) {
         memcpy(m->values, a, sizeof m->values);
         return;
@@ -105,15 +109,20 @@ static void deliver_shfl(const struct party *p, struct meeting *m)
 {
     const word32 *b = row32(p, p->in->b), *c = row32(p, p->in->c);
     word32 *d = row32(p, p->in->d);
-    uint32_t valid = 0;
+    const struct local_use *use = p->in->locals;
+    uint32_t valid = 0, unset = 0;
 
     for (uint32_t lanes = p->lanes; lanes; lanes &= lanes - 1) {
-        int l = __builtin_ctz(lanes);
+        int l = __builtin_ctz(lanes), from;
         bool is_valid;
 
-        d[l] = m->values[source_lane(l, b[l], c[l], p->in->option, &is_valid)];
+        from = source_lane(l, b[l], c[l], p->in->option, &is_valid);
+        d[l] = m->values[from];
         valid |= (uint32_t)is_valid << l;
+        unset |= (m->unset >> from & 1) << l;
     }
+    if (use && use->write_count)
+        put_predicate(p, use->writes[0].mark, unset);
     put_predicate(p, p->in->e, valid);
 }
 
@@ -250,7 +259,7 @@ static void hold(const struct party *parties, int n, uint32_t named)
     struct meeting m;
 
     m.named = named;
-    m.lanes = m.bits = 0;
+    m.lanes = m.bits = m.unset = 0;
     for (int i = 0; i < n; i++) {
         op->gather(&parties[i], &m);
         m.lanes |= parties[i].lanes;

@@ -196,7 +196,7 @@ static int fault(struct warp *w, const struct touch *touch, cell c, bool is_writ
     const uint8_t *host = touch->region->data + (touch->address - touch->region->start);
     int64_t low = (int64_t)(c >> BLOCK_AT), block = low + ((t->linear - low) & ~(int64_t)MAX_BLOCK);
     struct race_report *race = arena_alloc(w->cta->arena, sizeof *race);
-    bool is_plain = touch->insn->masked == exec_store;
+    bool is_plain = insn_exec(touch->insn) == exec_store;
 
     access_fault(w, touch->insn, (uint32_t)1 << touch->lane, touch->address, touch->bytes, NULL);
     if (!race) {
@@ -232,7 +232,7 @@ static int examine(struct warp *w, const struct touch *touch, cell writer, cell 
 {
     const struct track *t = w->cta->track;
     const uint8_t *host = touch->region->data + (touch->address - touch->region->start);
-    bool is_plain = touch->is_store && touch->insn->masked == exec_store;
+    bool is_plain = touch->is_store && insn_exec(touch->insn) == exec_store;
 
     if (is_unordered(t, writer, me) && !are_atomic(t, writer, touch->insn) &&
         !(is_plain && stores_the_same(w, touch->insn, touch->lane, host)))
@@ -381,7 +381,7 @@ int track_access(struct warp *w, const struct insn *in, const struct access *a, 
 
     if (in->flags & INSN_ORDERED)
         t->has_acquired = true;
-    if (in->masked == exec_store && may_overlap(a, mask) && check_lanes(w, in, a, mask) < 0)
+    if (insn_exec(in) == exec_store && may_overlap(a, mask) && check_lanes(w, in, a, mask) < 0)
         return EXEC_FAULT;
     for (uint32_t m = mask; m; m &= m - 1) {
         touch.lane = __builtin_ctz(m);

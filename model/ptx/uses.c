@@ -36,6 +36,8 @@ static bool use_sources(bool *used, const struct insn *in)
 {
     bool has_changed = false;
 
+    if (!strncmp(in->spelling, "st.param.", 9) && in->full != exec_param_store)
+        return used[in->d / SLOT_BYTES] && use(used, in->a);
     if (in->full == exec_store || (in->flags & INSN_WRITES && !(in->flags & INSN_ATOMIC)))
         return use(used, in->a);
     if (is_move(in) && in->deps->write_count && !is_used(used, in))
@@ -45,14 +47,38 @@ static bool use_sources(bool *used, const struct insn *in)
     return has_changed;
 }
 
-/* The arguments of a call are used: who knows for what. */
-static void use_areas(bool *used, const struct insn *in)
+/* A number that a call takes or gives is used: who knows for what. A struct is copied. */
+static void use_areas(bool *used, const struct area *areas, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (areas[i].words == 1)
+            use(used, areas[i].row);
+}
+
+static void use_arguments(bool *used, const struct insn *in)
 {
     const struct call *call = in->extra;
 
-    for (int i = 0; in->control == CONTROL_CALL && i < call->argument_count; i++)
-        for (int k = 0; k < call->arguments[i].words; k++)
-            use(used, call->arguments[i].row + (uint32_t)k * ROW32);
+    if (in->control == CONTROL_CALL)
+        use_areas(used, call->arguments, call->argument_count);
+}
+
+/* Loads one after the other, of the same line and from the same pointer: the parts of a struct. */
+static bool is_beside(const struct insn *in, const struct insn *other)
+{
+    return other->checks & CHECK_COPY && other->loc == in->loc && other->a == in->a &&
+           other->offset != in->offset;
+}
+
+static void mark_members(struct function *f)
+{
+    for (int i = 0; i < f->insn_count; i++) {
+        struct insn *in = &f->insns[i];
+
+        if (in->checks & CHECK_COPY && (in->vector > 1 || (i > 0 && is_beside(in, in - 1)) ||
+                                        (i + 1 < f->insn_count && is_beside(in, in + 1))))
+            in->checks |= CHECK_MEMBER;
+    }
 }
 
 static bool is_field_op(const struct insn *in)
@@ -101,10 +127,9 @@ int uses_find(struct function *f, struct err *err)
         return err_set(err, ERR_ResourceError, "out of memory while the PTX was decoded");
     }
     for (int i = 0; i < f->insn_count; i++)
-        use_areas(used, &f->insns[i]);
-    for (int i = 0; !f->is_entry && i < f->result_count; i++)
-        for (int k = 0; k < f->results[i].words; k++)
-            use(used, f->results[i].row + (uint32_t)k * ROW32);
+        use_arguments(used, &f->insns[i]);
+    if (!f->is_entry)
+        use_areas(used, f->results, f->result_count);
     while (has_changed) {
         has_changed = false;
         for (int i = f->insn_count - 1; i >= 0; i--)
@@ -119,6 +144,7 @@ int uses_find(struct function *f, struct err *err)
             sets_field(in, f->insns + f->insn_count))
             in->checks |= CHECK_FIELD;
     }
+    mark_members(f);
     arena_free(&scratch);
     return 0;
 }
