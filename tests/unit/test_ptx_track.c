@@ -60,8 +60,8 @@ static void races_are_found_and_right_programs_pass(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(PROGRAMS); i++)
         for (int host_threads = 1; host_threads < 4; host_threads++) {
-            check("races.opt", &PROGRAMS[i], host_threads);
-            check("races.debug", &PROGRAMS[i], host_threads);
+            check("crossing.opt", &PROGRAMS[i], host_threads);
+            check("crossing.debug", &PROGRAMS[i], host_threads);
         }
 }
 
@@ -73,7 +73,7 @@ static void races_are_looked_for_only_when_asked(void **state)
     int32_t *x;
 
     (void)state;
-    rig_load_sample(&rig, "races.opt");
+    rig_load_sample(&rig, "crossing.opt");
     x = rig_buffer(&rig, 16, &parameters[0]);
     rig_run(&rig, "both_write", 4, 32, parameters);
     assert_int_equal(x[0], 3);
