@@ -272,6 +272,14 @@ int decode_store(struct decoder *d)
 
 static int number_kind_of(struct type type)
 {
+    bool is_bf16 = type.name && !strncmp(type.name, "bf16", 4);
+
+    if (type.kind == TYPE_HALVES)
+        return is_bf16 ? NUMBER_BF16X2 : NUMBER_F16X2;
+    if (type.kind == TYPE_FLOAT && type.bits == 16)
+        return is_bf16 ? NUMBER_BF16 : NUMBER_F16;
+    if (type.kind == TYPE_BITS && type.bits == 16)
+        return NUMBER_U16;
     if (type.bits != 32 && type.bits != 64)
         return -1;
     switch (type.kind) {
@@ -290,6 +298,62 @@ static int number_kind_of(struct type type)
     return -1;
 }
 
+/* The type of an atomic stands last, but for some vectors: "v2.f32.add". */
+static struct type atomic_type(const struct opcode *opcode)
+{
+    for (int i = opcode->count - 1; i > 0; i--)
+        if (type_of(opcode->parts[i]).kind != TYPE_NONE)
+            return type_of(opcode->parts[i]);
+    return opcode_type(opcode);
+}
+
+/* Halves are only added, and words of 16 bits only compared. */
+static bool is_atomic_known(enum atomic_op op, int kind)
+{
+    bool is_float = kind >= NUMBER_F32 && kind <= NUMBER_BF16X2;
+
+    if (kind == NUMBER_U16)
+        return op == ATOMIC_CAS;
+    return !is_float || op == ATOMIC_ADD;
+}
+
+static int take_values(struct decoder *d, const struct operand *o, int count, bool is_to, int bits,
+                       uint32_t *rows)
+{
+    if (!o || o->kind != OPERAND_VECTOR || o->count != count)
+        return decode_refuse(d, "another number of registers than the vector has");
+    for (int i = 0; i < count; i++) {
+        const struct operand *item = &o->items[i];
+
+        if (!take(is_to ? decode_destination(d, item, bits) : decode_source(d, item, bits),
+                  &rows[i]))
+            return -1;
+    }
+    return 0;
+}
+
+/* atom.global.v2.f32.add {d0, d1}, [a], {b0, b1}: sm_90 */
+static int decode_atomic_vector(struct decoder *d, int first, int bits)
+{
+    struct atomic_vector *v = arena_alloc(d->module->arena, sizeof *v);
+    struct insn *in = d->insn;
+
+    if (!v)
+        return err_set(d->err, ERR_ResourceError, "out of memory while the PTX was decoded");
+    v->count = opcode_has(&d->opcode, "v8") ? 8 : opcode_has(&d->opcode, "v4") ? 4 : 2;
+    v->bytes = bits / 8;
+    if (in->memory != ATOMIC_ADD || in->vector < NUMBER_F32 || v->count * v->bytes > 16)
+        return decode_refuse(d, "an atomic that is not executed");
+    in->full = in->masked = exec_atomic_vector;
+    in->extra = v;
+    for (int i = 0; i < v->count; i++)
+        v->d[i] = d->sink;
+    if (decode_address(d, decode_operand(d, first)) < 0 ||
+        take_values(d, decode_operand(d, first + 1), v->count, false, bits, v->b) < 0)
+        return -1;
+    return first ? take_values(d, decode_operand(d, 0), v->count, true, bits, v->d) : 0;
+}
+
 /* atom{.sem}{.scope}{.space}.OP.type d, [a], b{, c}; red has no d. */
 int decode_atomic(struct decoder *d)
 {
@@ -302,7 +366,7 @@ int decode_atomic(struct decoder *d)
 #undef X
     };
     struct insn *in = d->insn;
-    struct type type = opcode_type(&d->opcode);
+    struct type type = atomic_type(&d->opcode);
     bool is_red = bytes_equal(d->opcode.parts[0], "red");
     int first = is_red ? 0 : 1, kind = number_kind_of(type);
     const struct operand *to = is_red ? NULL : decode_operand(d, 0);
@@ -311,8 +375,7 @@ int decode_atomic(struct decoder *d)
 
     while (op < COUNT(OPS) && !opcode_has(&d->opcode, OPS[op].name))
         op++;
-    if (op == COUNT(OPS) || kind < 0 || opcode_has(&d->opcode, "v2") ||
-        opcode_has(&d->opcode, "v4"))
+    if (op == COUNT(OPS) || kind < 0 || !is_atomic_known(OPS[op].op, kind))
         return decode_refuse(d, "an atomic that is not executed");
     in->full = in->masked = exec_atomic;
     in->space = (uint8_t)decode_space(&d->opcode);
@@ -326,6 +389,9 @@ int decode_atomic(struct decoder *d)
         in->flags |= INSN_ORDERED;
     in->option = type.bits == 64 ? ACCESS_WIDE_ROWS : 0;
     count_access(d);
+    if (opcode_has(&d->opcode, "v2") || opcode_has(&d->opcode, "v4") ||
+        opcode_has(&d->opcode, "v8"))
+        return decode_atomic_vector(d, first, type.bits);
     if (decode_address(d, decode_operand(d, first)) < 0)
         return -1;
     row = decode_source(d, decode_operand(d, first + 1), type.bits);

@@ -3,6 +3,7 @@
  * usual case. Lanes that ask for neighbouring words are copied as a block.
  */
 #include "model/ptx/footprint.h"
+#include "model/ptx/half.h"
 #include "model/ptx/numbers.h"
 #include "model/ptx/shadow.h"
 
@@ -269,6 +270,16 @@ static uint32_t add_f32(uint32_t old, uint32_t b, enum space space)
     return bits_of_f32(space == SPACE_SHARED ? NUM(x + y) : FTZ(NUM(FTZ(x) + FTZ(y))));
 }
 
+static uint32_t add_f16(uint32_t a, uint32_t b)
+{
+    return f16_of_f32(f32_of_f16(a & 0xffff) + f32_of_f16(b & 0xffff));
+}
+
+static uint32_t add_bf16(uint32_t a, uint32_t b)
+{
+    return bf16_of_f32(f32_of_bf16(a & 0xffff) + f32_of_bf16(b & 0xffff));
+}
+
 uint64_t atomic_combine(const struct insn *in, enum space space, uint64_t old, uint64_t b,
                         uint64_t c)
 {
@@ -278,6 +289,16 @@ uint64_t atomic_combine(const struct insn *in, enum space space, uint64_t old, u
         return add_f32((uint32_t)old, (uint32_t)b, space);
     if (op == ATOMIC_ADD && in->vector == NUMBER_F64)
         return bits_of_f64(f64_of_bits(old) + f64_of_bits(b));
+    if (op == ATOMIC_ADD && in->vector == NUMBER_F16)
+        return add_f16((uint32_t)old, (uint32_t)b);
+    if (op == ATOMIC_ADD && in->vector == NUMBER_BF16)
+        return add_bf16((uint32_t)old, (uint32_t)b);
+    if (op == ATOMIC_ADD && in->vector == NUMBER_F16X2)
+        return add_f16((uint32_t)old, (uint32_t)b) | add_f16((uint32_t)old >> 16, (uint32_t)b >> 16)
+                                                         << 16;
+    if (op == ATOMIC_ADD && in->vector == NUMBER_BF16X2)
+        return add_bf16((uint32_t)old, (uint32_t)b) |
+               add_bf16((uint32_t)old >> 16, (uint32_t)b >> 16) << 16;
     return combine_integer(op, in->vector, old, b, c);
 }
 
@@ -302,10 +323,16 @@ static void combine_shared(const struct insn *in, uint8_t *p, uint64_t b)
         ;
 }
 
+static bool is_narrow(const struct insn *in)
+{
+    return in->vector == NUMBER_F16 || in->vector == NUMBER_BF16 || in->vector == NUMBER_U16;
+}
+
 /* Lanes in ascending order: what a GPU leaves open has one answer here. */
 static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    int bytes = in->option & ACCESS_WIDE_ROWS ? 8 : 4;
+    int bytes = is_narrow(in) ? 2 : in->option & ACCESS_WIDE_ROWS ? 8 : 4;
+    uint64_t bits = bytes == 2 ? 0xffff : UINT64_MAX;
     struct access a;
 
     if (access_locate(w, in, mask, bytes, &a) < 0 || shadow(w, in, &a, mask) < 0)
@@ -314,8 +341,8 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);
         uint8_t *p = access_host(w, &a, l);
-        uint64_t old = 0, b = get_register(w, in, in->b, l);
-        uint64_t c = in->memory == ATOMIC_CAS ? get_register(w, in, in->c, l) : 0, v;
+        uint64_t old = 0, b = get_register(w, in, in->b, l) & bits;
+        uint64_t c = in->memory == ATOMIC_CAS ? get_register(w, in, in->c, l) & bits : 0, v;
 
         if (w->cta->footprint && in->flags & (INSN_COMMUTES | INSN_DEFERS) &&
             a.space == SPACE_GLOBAL) {
@@ -335,4 +362,35 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
 int exec_atomic(struct warp *w, const struct insn *in, uint32_t mask)
 {
     return by_space(w, in, mask, atomic_some);
+}
+
+/* Each value is an atomic of its own; the address is that of the first. */
+static int vector_some(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const struct atomic_vector *v = in->extra;
+    struct access a;
+
+    if (access_locate(w, in, mask, v->bytes * v->count, &a) < 0 || shadow(w, in, &a, mask) < 0)
+        return EXEC_FAULT;
+    access_count(w, in, &a, mask);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        uint8_t *p = access_host(w, &a, l);
+
+        for (int i = 0; i < v->count; i++, p += v->bytes) {
+            uint64_t old = 0, now;
+
+            memcpy(&old, p, (size_t)v->bytes);
+            now = atomic_combine(in, a.space, old, get_register(w, in, v->b[i], l), 0);
+            memcpy(p, &now, (size_t)v->bytes);
+            w->cta->changes += now != old;
+            put_register(w, in, v->d[i], l, old);
+        }
+    }
+    return EXEC_OK;
+}
+
+int exec_atomic_vector(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    return by_space(w, in, mask, vector_some);
 }

@@ -113,7 +113,25 @@ enum atomic_op {
     ATOMIC_OPS(X)
 #undef X
 };
-enum number_kind { NUMBER_U32, NUMBER_S32, NUMBER_U64, NUMBER_S64, NUMBER_F32, NUMBER_F64 };
+enum number_kind {
+    NUMBER_U32,
+    NUMBER_S32,
+    NUMBER_U64,
+    NUMBER_S64,
+    NUMBER_F32,
+    NUMBER_F64,
+    NUMBER_F16,
+    NUMBER_BF16,
+    NUMBER_F16X2,
+    NUMBER_BF16X2,
+    NUMBER_U16,
+};
+
+/* insn.extra of an atomic on several values side by side. */
+struct atomic_vector {
+    int count, bytes; /* values; bytes of one */
+    uint32_t d[8], b[8];
+};
 
 /* insn.option of setp: what joins the comparison and predicate c. */
 enum { SETP_ALONE, SETP_AND, SETP_OR, SETP_XOR, SETP_NEGATED = 1 << 2 };
@@ -569,7 +587,7 @@ compare_fn *ops_find_comparison(const struct op_table *table, const char *spelli
 /* exec_memory.c */
 uint64_t atomic_combine(const struct insn *in, enum space space, uint64_t old, uint64_t b,
                         uint64_t c);
-exec_fn exec_load, exec_store, exec_atomic, exec_param_load, exec_param_store;
+exec_fn exec_load, exec_store, exec_atomic, exec_atomic_vector, exec_param_load, exec_param_store;
 
 /* sync.c, barrier.c */
 exec_fn exec_shfl, exec_vote, exec_sync, exec_activemask, exec_barrier;

@@ -25,7 +25,8 @@ static void mark_reads(const struct function *f, uint8_t *is_read, bool *is_know
 /* insn.memory and insn.vector of an atomic: does it matter who comes first? */
 static int merging_of(const struct insn *in)
 {
-    bool is_float = in->vector == NUMBER_F32 || in->vector == NUMBER_F64;
+    bool is_float = in->vector == NUMBER_F32 || in->vector == NUMBER_F64 ||
+                    in->vector == NUMBER_F16X2 || in->vector == NUMBER_BF16X2;
 
     switch ((enum atomic_op)in->memory) {
     case ATOMIC_ADD:
