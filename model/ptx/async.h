@@ -11,9 +11,11 @@
 
 /* insn.extra of a copy: the instruction itself is the write. */
 struct async_copy {
-    struct insn source; /* the read of global memory */
-    uint32_t size;      /* row: bytes that are read, the rest becomes zero (ASYNC_SIZED) */
-    uint32_t ignores;   /* row of a predicate: nothing is read (ASYNC_IGNORES) */
+    struct insn source;  /* the read */
+    struct insn barrier; /* of a bulk copy: counts its bytes; full NULL: none does */
+    uint32_t row;        /* of a bulk copy: room for addresses */
+    uint32_t size;       /* row: bytes that are read, the rest becomes zero (ASYNC_SIZED) */
+    uint32_t ignores;    /* row of a predicate: nothing is read (ASYNC_IGNORES) */
 };
 
 /* insn.option of a copy and of a wait, above the ACCESS_ bits. */
@@ -43,14 +45,17 @@ enum {
     MBARRIER_COUNTED = 1 << 15,     /* of MBARRIER_FOLLOW: among those expected (.noinc) */
 };
 
-exec_fn exec_async_copy, exec_async_commit, exec_async_wait, exec_mbarrier, exec_pending_count;
+exec_fn exec_bulk_copy, exec_async_copy, exec_async_commit, exec_async_wait, exec_mbarrier,
+    exec_pending_count;
 
-/* The read of a copy, or NULL. */
-struct insn *async_source(const struct insn *in);
+/* What else a copy does: 0 is its read, 1 its barrier. NULL: nothing. */
+enum { ASYNC_PARTS = 2 };
+struct insn *async_part(const struct insn *in, int i);
 
 static inline bool is_async(const struct insn *in)
 {
-    return in->full == exec_async_copy || in->full == exec_async_wait || in->full == exec_mbarrier;
+    return in->full == exec_bulk_copy || in->full == exec_async_copy ||
+           in->full == exec_async_wait || in->full == exec_mbarrier;
 }
 
 /* Makes every copy of these lanes now; is_waited: they also know of it. EXEC_FAULT: a race. */

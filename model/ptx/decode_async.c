@@ -17,13 +17,13 @@ static bool is_predicate(const struct operand *o)
 }
 
 /* The read: an instruction of its own, with its own address and counter. */
-static int take_source_of_copy(struct decoder *d, struct async_copy *copy)
+static int take_source_of_copy(struct decoder *d, enum space space, struct async_copy *copy)
 {
     struct insn *write = d->insn, *read = &copy->source;
     int rc;
 
     *read = *write;
-    read->space = SPACE_GLOBAL;
+    read->space = (uint8_t)space;
     read->flags = 0;
     read->option = 0;
     read->guard_kind = GUARD_NONE;
@@ -57,7 +57,8 @@ static int decode_copy(struct decoder *d)
     in->vector = (uint8_t)(bytes->value / 4);
     in->flags = INSN_WRITES;
     in->counter = d->module->counter_count++;
-    if (take_source_of_copy(d, copy) < 0 || decode_address(d, decode_operand(d, 0)) < 0)
+    if (take_source_of_copy(d, SPACE_GLOBAL, copy) < 0 ||
+        decode_address(d, decode_operand(d, 0)) < 0)
         return -1;
     count -= opcode_has(&d->opcode, "L2::cache_hint");
     if (count < 4)
@@ -111,9 +112,79 @@ static int decode_follow(struct decoder *d)
                                                        : -1;
 }
 
+/* The barrier that counts the bytes of a bulk copy: an instruction of its own. */
+static int take_barrier(struct decoder *d, struct async_copy *copy)
+{
+    struct insn *write = d->insn, *barrier = &copy->barrier;
+    int rc;
+
+    *barrier = *write;
+    barrier->guard_kind = GUARD_NONE;
+    d->insn = barrier;
+    set_mbarrier(d, MBARRIER_COMPLETE, INSN_WRITES | INSN_ATOMIC);
+    barrier->space = SPACE_SHARED;
+    barrier->extra = NULL;
+    barrier->b = copy->size;
+    rc = decode_address(d, decode_operand(d, 3));
+    d->insn = write;
+    return rc;
+}
+
+static enum space space_of_part(const struct decoder *d, int i)
+{
+    struct opcode one = { .count = 2 };
+
+    if (i < d->opcode.count)
+        one.parts[1] = d->opcode.parts[i];
+    return i < d->opcode.count ? decode_space(&one) : SPACE_GENERIC;
+}
+
+/* cp.async.bulk.TO.FROM{.mbarrier::complete_tx::bytes | .bulk_group} [to], [from], size{,
+ * [barrier]} */
+static int decode_bulk(struct decoder *d)
+{
+    static const char *const REFUSED[] = { "tensor", "multicast::cluster", "cp_mask", "reduce" };
+    struct async_copy *copy = arena_alloc(d->module->arena, sizeof *copy);
+    enum space to = space_of_part(d, 3), from = space_of_part(d, 4);
+    struct insn *in = d->insn;
+
+    if (!copy)
+        return err_set(d->err, ERR_ResourceError, "out of memory while the PTX was decoded");
+    for (size_t i = 0; i < COUNT(REFUSED); i++)
+        if (opcode_has(&d->opcode, REFUSED[i]))
+            return decode_refuse(d, "a bulk copy of a form that is not executed");
+    if (opcode_has(&d->opcode, "commit_group") || opcode_has(&d->opcode, "wait_group") ||
+        opcode_has(&d->opcode, "prefetch")) {
+        set_exec(in, exec_nop, LAT_ALU);
+        return 0;
+    }
+    if ((to != SPACE_SHARED && to != SPACE_GLOBAL) ||
+        (from != SPACE_SHARED && from != SPACE_GLOBAL) ||
+        (to == SPACE_GLOBAL && from == SPACE_GLOBAL))
+        return decode_refuse(d, "a copy between other spaces than global and shared");
+    set_exec(in, exec_bulk_copy, LAT_GLOBAL);
+    in->extra = copy;
+    in->space = (uint8_t)to;
+    in->memory = MEMORY_U32;
+    in->vector = MAX_VECTOR;
+    in->flags = INSN_WRITES;
+    in->counter = d->module->counter_count++;
+    for (int i = 0; i < MAX_VECTOR; i++)
+        in->rows[i] = d->sink;
+    copy->row = decode_room(d, ROW64);
+    if (!take_source(d, 2, 32, &copy->size) || take_source_of_copy(d, from, copy) < 0 ||
+        decode_address(d, decode_operand(d, 0)) < 0)
+        return -1;
+    if (to == SPACE_GLOBAL)
+        return 0;
+    return take_barrier(d, copy);
+}
+
 int decode_cp(struct decoder *d)
 {
-    if (!opcode_has(&d->opcode, "async") || opcode_has(&d->opcode, "bulk"))
+    if (opcode_has(&d->opcode, "bulk"))
+        return decode_bulk(d);
+    if (!opcode_has(&d->opcode, "async"))
         return decode_refuse(d, "a copy of a form that is not executed");
     if (opcode_has(&d->opcode, "commit_group")) {
         set_exec(d->insn, exec_async_commit, LAT_ALU);

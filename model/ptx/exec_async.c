@@ -50,10 +50,15 @@ void async_start(struct warp *w)
     memset(w->commits, 0, sizeof w->commits);
 }
 
-struct insn *async_source(const struct insn *in)
+struct insn *async_part(const struct insn *in, int i)
 {
-    return in->full == exec_async_copy ? &((struct async_copy *)(uintptr_t)in->extra)->source
-                                       : NULL;
+    struct async_copy *copy = (struct async_copy *)(uintptr_t)in->extra;
+
+    if (in->full != exec_async_copy && in->full != exec_bulk_copy)
+        return NULL;
+    if (i == 0)
+        return &copy->source;
+    return copy->barrier.full ? &copy->barrier : NULL;
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -79,7 +84,7 @@ static int size_of(const struct warp *w, const struct insn *in, int lane)
 static int read_lanes(struct warp *w, const struct insn *in, uint32_t mask, int size,
                       struct pending *p)
 {
-    const struct insn *source = async_source(in);
+    const struct insn *source = async_part(in, 0);
     /* Less than a whole copy is looked at byte by byte: its size is no power of two. */
     int step = size & (size - 1) ? 1 : size;
 

@@ -175,12 +175,14 @@ static int number_blocks(struct ptx_module *m, struct err *err)
             m->owners[f->blocks[b].id] = f;
         }
         for (int k = 0; k < f->insn_count; k++) {
-            const struct insn *source = async_source(&f->insns[k]);
-
             if (f->insns[k].counter >= 0)
                 m->counted[f->insns[k].counter] = &f->insns[k];
-            if (source)
-                m->counted[source->counter] = source;
+            for (int p = 0; p < ASYNC_PARTS; p++) {
+                const struct insn *part = async_part(&f->insns[k], p);
+
+                if (part)
+                    m->counted[part->counter] = part;
+            }
         }
     }
     return 0;
@@ -219,11 +221,12 @@ static int number_lines(struct ptx_module *m, struct err *err)
     }
     for (int i = 0; i < m->ast.function_count; i++)
         for (int k = 0; k < m->functions[i].insn_count; k++) {
-            struct insn *in = &m->functions[i].insns[k], *source = async_source(in);
+            struct insn *in = &m->functions[i].insns[k];
 
             in->line = line_of[in->loc];
-            if (source)
-                source->line = in->line;
+            for (int p = 0; p < ASYNC_PARTS; p++)
+                if (async_part(in, p))
+                    async_part(in, p)->line = in->line;
         }
     rc = 0;
 out:

@@ -383,7 +383,7 @@ int race_access(struct warp *w, const struct insn *in, const struct access *a, u
                      (uint64_t)w->index << 5;
 
     /* A copy is not the lane's own doing until it has waited for it. */
-    stamp |= in->full == exec_async_copy ? STAMP_MANY : 0;
+    stamp |= in->full == exec_async_copy || in->full == exec_bulk_copy ? STAMP_MANY : 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);
 

@@ -282,6 +282,34 @@ static void copies_of_the_libraries_arrive(void **state)
     }
 }
 
+static void tiles_come_and_go_in_bulk(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        enum { TILE = 512, TILES = 3 };
+        struct rig rig;
+        struct {
+            uint64_t x, out;
+            int n, waits;
+        } p = { .n = TILES, .waits = waits };
+        int *x, *out;
+
+        rig_load_sample(&rig, "async.hopper");
+        x = rig_buffer(&rig, 4 * TILE * TILES, &p.x);
+        out = rig_buffer(&rig, 4 * TILE * TILES, &p.out);
+        for (int i = 0; i < TILE * TILES; i++)
+            x[i] = number(i);
+        rig_try(&rig, "bulk", 1, 96, &p);
+        if (rig.err.name != (waits ? ERR_none : ERR_RaceFault))
+            fail_msg("waits %d: %s %s", waits, err_spelling(rig.err.name), rig.err.text);
+        for (int i = 0; i < TILE * TILES && waits; i++)
+            assert_int_equal(out[i], x[i / TILE * TILE + TILE - 1 - i % TILE]);
+        if (waits) /* 4 requests of 512 bytes a tile */
+            assert_int_equal(rig.facts.global_load.sectors, TILES * TILE * 4 / 32);
+        rig_done(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test(who_leaves_is_not_expected_again),
         cmocka_unit_test(a_barrier_that_nobody_made_is_a_fault),
         cmocka_unit_test(copies_of_the_libraries_arrive),
+        cmocka_unit_test(tiles_come_and_go_in_bulk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

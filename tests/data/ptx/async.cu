@@ -133,6 +133,7 @@ extern "C" __global__ void unmade(int *out)
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
+#include <cuda/ptx>
 
 namespace cg = cooperative_groups;
 
@@ -261,4 +262,41 @@ extern "C" __global__ void piped(const int *x, int *out, int n)
     }
     out[t] = sum;
 }
+
+#if __CUDA_ARCH__ >= 900
+/* Tiles come in bulk, are turned round, and go out in bulk. */
+extern "C" __global__ void bulk(const int *x, int *out, int n, int waits)
+{
+    __shared__ alignas(16) int in[512], turned[512];
+    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+    int t = threadIdx.x;
+
+    if (t == 0)
+        init(&barrier, blockDim.x);
+    __syncthreads();
+    for (int i = 0; i < n; i++) {
+        cuda::barrier<cuda::thread_scope_block>::arrival_token token;
+
+        if (t == 0) {
+            cuda::device::memcpy_async_tx(in, x + 512 * i, cuda::aligned_size_t<16>(sizeof in), barrier);
+            token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof in);
+        } else {
+            token = barrier.arrive();
+        }
+        if (waits)
+            barrier.wait(std::move(token));
+        for (int k = t; k < 512; k += blockDim.x)
+            turned[511 - k] = in[k];
+        cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+        __syncthreads();
+        if (t == 0) {
+            cuda::ptx::cp_async_bulk(cuda::ptx::space_global, cuda::ptx::space_shared, out + 512 * i, turned,
+                                     sizeof turned);
+            cuda::ptx::cp_async_bulk_commit_group();
+            cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>());
+        }
+        __syncthreads();
+    }
+}
+#endif
 #endif
