@@ -276,6 +276,8 @@ static int compile(struct session *session, struct cuda_items *merged, struct cu
         if (compile_once(session, merged, composed, out, &failed) == 0)
             return 0;
         if (failed.name == ERR_CompileError && failed.detail)
+            given = cuda_leave_out_missing(merged, fresh, failed.detail);
+        if (failed.name == ERR_CompileError && failed.detail && given == 0)
             given = cuda_give_up_host(merged, fresh, failed.detail, err);
         if (given <= 0) {
             if (given == 0)

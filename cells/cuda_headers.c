@@ -121,6 +121,7 @@ static const struct {
     { "cudaProfiler.h", HEADER_HOST, NULL },
     { "cuda_gl_interop.h", HEADER_HOST, NULL },
     { "GL/*", HEADER_HOST, NULL },
+    { "sys/types.h", HEADER_ON_DEMAND, "uint ushort ulong ssize_t" },
     { "sys/*", HEADER_HOST, NULL },
     { "unistd.h", HEADER_HOST, NULL },
     { "pthread.h", HEADER_HOST, NULL },
@@ -130,6 +131,46 @@ static const struct {
     { "fcntl.h", HEADER_HOST, NULL },
     { "windows.h", HEADER_HOST, NULL },
     { "Windows.h", HEADER_HOST, NULL },
+};
+
+/*
+ * What nvcc's own headers bring into every program, and what the standard library's headers bring
+ * along: programs use these words without an include of their own.
+ */
+static const struct {
+    const char *include;
+    const char *words;
+    bool is_std; /* only in a text that says std too */
+} IMPLIED[] = {
+    { "#include <math.h>", "INFINITY NAN HUGE_VAL HUGE_VALF M_*", false },
+    { "#include <math_constants.h>", "CUDART_*", false },
+    { "#include <limits.h>",
+      "CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX "
+      "INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX LLONG_MAX LLONG_MIN ULLONG_MAX",
+      false },
+    { "#include <float.h>", "FLT_* DBL_*", false },
+    { "#include <stdint.h>",
+      "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t uintptr_t intmax_t "
+      "uintmax_t int_least* uint_least* int_fast* uint_fast* INT8_* UINT8_* INT16_* UINT16_* INT32_* "
+      "UINT32_* INT64_* UINT64_* SIZE_MAX",
+      false },
+    { "#include <sys/types.h>", "uint ushort ulong ssize_t", false },
+    { "#include <stddef.h>", "ptrdiff_t offsetof", false },
+    { "#include <limits>", "numeric_limits", true },
+    { "#include <type_traits>",
+      "is_same* is_integral* is_floating_point* is_signed* is_unsigned* is_pointer* is_arithmetic* "
+      "conditional* enable_if* remove_* decay* integral_constant true_type false_type make_unsigned* "
+      "make_signed*",
+      true },
+    { "#include <utility>", "pair make_pair move forward declval", true },
+    { "#include <algorithm>", "min max clamp swap", true },
+    { "#include <cmath>",
+      "abs fabs* sqrt* cbrt pow* exp* log* sin* cos* tan* asin* acos* atan* floor* ceil* round* trunc* "
+      "fmod* fmin* fmax* fma* hypot* erf* isnan isinf isfinite",
+      true },
+    { "#include <cstdint>",
+      "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t uintptr_t size_t",
+      true },
 };
 
 struct bytes cuda_header_name(struct bytes directive)
@@ -159,9 +200,9 @@ struct cuda_header cuda_header_find(struct bytes name)
     return (struct cuda_header){ HEADER_PLAIN, COUNT(HEADERS), NULL };
 }
 
-bool cuda_header_wants(const struct cuda_header *header, struct bytes word)
+static bool is_one_of(const char *words, struct bytes word)
 {
-    const char *at = header->words;
+    const char *at = words;
 
     while (at && *at) {
         size_t n = strcspn(at, " ");
@@ -171,4 +212,20 @@ bool cuda_header_wants(const struct cuda_header *header, struct bytes word)
         at += n + (at[n] == ' ');
     }
     return false;
+}
+
+bool cuda_header_wants(const struct cuda_header *header, struct bytes word)
+{
+    return is_one_of(header->words, word);
+}
+
+void cuda_implied_want(struct bytes word, bool is_std, bool *is_wanted)
+{
+    for (size_t i = 0; i < COUNT(IMPLIED); i++)
+        is_wanted[i] |= (is_std || !IMPLIED[i].is_std) && is_one_of(IMPLIED[i].words, word);
+}
+
+const char *cuda_implied_include(size_t i)
+{
+    return i < COUNT(IMPLIED) ? IMPLIED[i].include : NULL;
 }

@@ -29,4 +29,13 @@ struct cuda_header cuda_header_find(struct bytes name);
 /* Does an identifier ask for the header? */
 bool cuda_header_wants(const struct cuda_header *header, struct bytes word);
 
+/* Headers that nvcc's programs have without asking: INFINITY, INT_MAX, uint32_t, std::min, ...
+ * Marks those that a word asks for; is_std: of a text that says std. is_wanted has
+ * CUDA_IMPLIED_MOST. */
+enum { CUDA_IMPLIED_MOST = 16 };
+void cuda_implied_want(struct bytes word, bool is_std, bool *is_wanted);
+
+/* The i-th as a directive, NULL behind the last. */
+const char *cuda_implied_include(size_t i);
+
 #endif

@@ -362,6 +362,75 @@ int cuda_give_up_host(struct cuda_items *merged, struct cuda_items *fresh, const
     return given;
 }
 
+/* ---- headers that are not here ---- */
+
+/* The file of an error `cannot open source file "common.h"`; empty: another error. */
+static struct bytes missing_file(const char *log)
+{
+    static const char sign[] = "cannot open source file \"";
+    const char *at = strstr(log, sign), *end;
+
+    if (!at)
+        return (struct bytes){ "", 0 };
+    at += strlen(sign);
+    end = strchr(at, '"');
+    return end ? (struct bytes){ at, (size_t)(end - at) } : (struct bytes){ "", 0 };
+}
+
+static bool is_include_of(const struct cuda_item *item, struct bytes file)
+{
+    struct bytes name = cuda_header_name(item->text);
+
+    return item->kind == ITEM_INCLUDE && name.size == file.size &&
+           memcmp(name.data, file.data, file.size) == 0;
+}
+
+int cuda_leave_out_missing(struct cuda_items *merged, struct cuda_items *fresh, const char *log)
+{
+    size_t first = merged->count - fresh->count;
+    struct bytes file = missing_file(log);
+    int n = 0;
+
+    for (size_t i = 0; i < fresh->count && file.size > 0; i++) {
+        struct cuda_item *item = &fresh->list[i];
+
+        if (is_include_of(item, file)) {
+            item->kind = merged->list[first + i].kind = ITEM_HOST;
+            n++;
+        }
+        for (size_t k = 0; k < item->inner_count; k++)
+            if (is_include_of(&item->inner[k], file)) {
+                blank(item->inner[k].text);
+                item->inner[k].kind = ITEM_HOST;
+                n++;
+            }
+    }
+    return n;
+}
+
+/* "common.h" of an include that was left out; empty for everything else. */
+static struct bytes left_out_header(const struct cuda_item *item)
+{
+    if (item->kind != ITEM_HOST || item->text.size == 0 || item->text.data[0] != '#')
+        return (struct bytes){ "", 0 };
+    return cuda_header_name(item->text);
+}
+
+void cuda_hint_at_missing(const struct cuda_items *items, int cell, struct err *err)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        struct bytes name = left_out_header(&items->list[i]);
+
+        if (items->list[i].cell != cell || name.size == 0)
+            continue;
+        err_next(err,
+                 "\"%.*s\" of line %d is not here: paste its device code into a cell before, or "
+                 "%%%%kernel include=\"its folder\"",
+                 (int)min_i64((int64_t)name.size, 200), name.data, items->list[i].line);
+        return;
+    }
+}
+
 /* ---- what the user is told ---- */
 
 /* `k<<<grid, block>>>(args)` as the host code has it, on one line; "" when it has none. */
@@ -412,6 +481,14 @@ void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink
         n++;
         if (!launch[0])
             find_launch(item->text, launch, sizeof(launch));
+    }
+    for (size_t i = 0; i < fresh->count; i++) {
+        struct bytes name = left_out_header(&fresh->list[i]);
+
+        if (name.size > 0)
+            sink_printf(sink, STREAM_STDOUT,
+                        "In[%d]: left out #include \"%.*s\", which is not here.\n", cell,
+                        (int)min_i64((int64_t)name.size, 200), name.data);
     }
     if (n > MAX_LISTED)
         buf_printf(&list, " and %zu more", n - MAX_LISTED);

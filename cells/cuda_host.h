@@ -25,6 +25,15 @@ int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err
 int cuda_give_up_host(struct cuda_items *merged, struct cuda_items *fresh, const char *log,
                       struct err *err) MUST_CHECK;
 
+/*
+ * The same for a header of the user that is in no folder: most hold the host's helpers. Returns how
+ * many includes of it were left out of both lists.
+ */
+int cuda_leave_out_missing(struct cuda_items *merged, struct cuda_items *fresh, const char *log);
+
+/* Adds to a compiler's error that the cell includes a header that was not found. */
+void cuda_hint_at_missing(const struct cuda_items *items, int cell, struct err *err);
+
 /* One or two lines that say what was left out, and the launch that it held. */
 void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink);
 

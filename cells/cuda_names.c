@@ -297,6 +297,7 @@ void cuda_explain(const struct cuda_items *items, struct bytes composed, int cel
         }
     }
     cuda_hint_at_host(items, err);
+    cuda_hint_at_missing(items, cell, err);
     if (strcmp(err->place, here) == 0 && err->line >= first_line &&
         line_at(&text, err->line, &line))
         hint_at_macro(items, line, cell, err);

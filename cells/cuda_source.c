@@ -65,6 +65,13 @@ static size_t lower_bound(const struct composition *c, struct bytes word)
     return low;
 }
 
+static bool is_provided(const struct composition *c, struct bytes word)
+{
+    size_t i = lower_bound(c, word);
+
+    return i < c->index_count && bytes_equal(word, c->index[i].name);
+}
+
 /* Calls each for every item that defines an identifier which this item uses. */
 static void each_provider(struct composition *c, size_t user,
                           void (*each)(struct composition *, size_t user, size_t provider))
@@ -168,6 +175,32 @@ static void want_includes(struct include *list, size_t count, struct bytes text)
             list[i].is_wanted |= cuda_header_wants(&list[i].header, word);
 }
 
+/* What the words of the needed items take for granted and no item of the session defines. */
+static bool write_implied_includes(struct composition *c)
+{
+    bool is_wanted[CUDA_IMPLIED_MOST] = { false }, is_any = false;
+    const char *include;
+
+    for (size_t i = 0; i < c->items->count; i++) {
+        struct bytes text = c->items->list[i].text, word;
+        struct scanner s = { text.data, text.data + text.size, true };
+        struct scanner directive = { text.data, text.data, false };
+        bool is_std = cuda_uses(text, "std");
+
+        if (!c->is_needed[i] || c->items->list[i].kind == ITEM_INCLUDE)
+            continue;
+        while (scan_identifier(&s, &directive, &word))
+            if (!is_provided(c, word))
+                cuda_implied_want(word, is_std, is_wanted);
+    }
+    for (size_t i = 0; (include = cuda_implied_include(i)); i++)
+        if (is_wanted[i]) {
+            buf_printf(c->out, "%s\n", include);
+            is_any = true;
+        }
+    return is_any;
+}
+
 static size_t collect_includes(const struct composition *c, struct include *list)
 {
     size_t n = 0;
@@ -200,6 +233,8 @@ static void write_includes(struct composition *c)
         return;
     }
     n = collect_includes(c, list);
+    if (!c->is_plain)
+        is_any = write_implied_includes(c);
     if (n > 1 && !c->is_plain)
         qsort(list, n, sizeof(*list), compare_includes);
     for (size_t i = 0; i < n; i++) {

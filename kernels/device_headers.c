@@ -19,38 +19,43 @@
               "cuda::std; }\n"                                                                     \
     }
 
+/*
+ * Types and limits spelled as cuda/std/cstdint and cuda/std/climits spell them for NVRTC, so that a
+ * program may include both: int64_t is long long there.
+ */
 #define STDINT                                                                                     \
-    "typedef signed char int8_t; typedef unsigned char uint8_t;\n"                                 \
-    "typedef short int16_t; typedef unsigned short uint16_t;\n"                                    \
-    "typedef int int32_t; typedef unsigned int uint32_t;\n"                                        \
-    "typedef long int64_t; typedef unsigned long uint64_t;\n"                                      \
-    "typedef signed char int_least8_t; typedef unsigned char uint_least8_t;\n"                     \
-    "typedef short int_least16_t; typedef unsigned short uint_least16_t;\n"                        \
-    "typedef int int_least32_t; typedef unsigned int uint_least32_t;\n"                            \
-    "typedef long int_least64_t; typedef unsigned long uint_least64_t;\n"                          \
-    "typedef signed char int_fast8_t; typedef unsigned char uint_fast8_t;\n"                       \
-    "typedef long int_fast16_t; typedef unsigned long uint_fast16_t;\n"                            \
-    "typedef long int_fast32_t; typedef unsigned long uint_fast32_t;\n"                            \
-    "typedef long int_fast64_t; typedef unsigned long uint_fast64_t;\n"                            \
-    "typedef long intptr_t; typedef unsigned long uintptr_t;\n"                                    \
-    "typedef long intmax_t; typedef unsigned long uintmax_t;\n"                                    \
-    "#define INT8_MAX 127\n#define INT8_MIN (-128)\n#define UINT8_MAX 255\n"                       \
-    "#define INT16_MAX 32767\n#define INT16_MIN (-32768)\n#define UINT16_MAX 65535\n"              \
-    "#define INT32_MAX 2147483647\n#define INT32_MIN (-INT32_MAX - 1)\n"                           \
-    "#define UINT32_MAX 4294967295u\n"                                                             \
-    "#define INT64_MAX 9223372036854775807L\n#define INT64_MIN (-INT64_MAX - 1)\n"                 \
-    "#define UINT64_MAX 18446744073709551615ul\n#define SIZE_MAX UINT64_MAX\n"
+    "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"                                \
+    "typedef signed short int16_t;\ntypedef unsigned short uint16_t;\n"                            \
+    "typedef signed int int32_t;\ntypedef unsigned int uint32_t;\n"                                \
+    "typedef signed long long int64_t;\ntypedef unsigned long long uint64_t;\n"                    \
+    "typedef int8_t int_least8_t;\ntypedef uint8_t uint_least8_t;\n"                               \
+    "typedef int16_t int_least16_t;\ntypedef uint16_t uint_least16_t;\n"                           \
+    "typedef int32_t int_least32_t;\ntypedef uint32_t uint_least32_t;\n"                           \
+    "typedef int64_t int_least64_t;\ntypedef uint64_t uint_least64_t;\n"                           \
+    "typedef int8_t int_fast8_t;\ntypedef uint8_t uint_fast8_t;\n"                                 \
+    "typedef int16_t int_fast16_t;\ntypedef uint16_t uint_fast16_t;\n"                             \
+    "typedef int32_t int_fast32_t;\ntypedef uint32_t uint_fast32_t;\n"                             \
+    "typedef int64_t int_fast64_t;\ntypedef uint64_t uint_fast64_t;\n"                             \
+    "typedef int64_t intptr_t;\ntypedef uint64_t uintptr_t;\n"                                     \
+    "typedef int64_t intmax_t;\ntypedef uint64_t uintmax_t;\n"                                     \
+    "#define INT8_MIN SCHAR_MIN\n#define INT8_MAX SCHAR_MAX\n"                                     \
+    "#define UINT8_MAX UCHAR_MAX\n#define INT16_MIN SHRT_MIN\n"                                    \
+    "#define INT16_MAX SHRT_MAX\n#define UINT16_MAX USHRT_MAX\n"                                   \
+    "#define INT32_MIN INT_MIN\n#define INT32_MAX INT_MAX\n"                                       \
+    "#define UINT32_MAX UINT_MAX\n#define INT64_MIN LLONG_MIN\n"                                   \
+    "#define INT64_MAX LLONG_MAX\n#define UINT64_MAX ULLONG_MAX\n"                                 \
+    "#define INTPTR_MIN INT64_MIN\n#define INTPTR_MAX INT64_MAX\n"                                 \
+    "#define UINTPTR_MAX UINT64_MAX\n#define SIZE_MAX UINT64_MAX\n"
 
 #define LIMITS                                                                                     \
-    "#define CHAR_BIT 8\n#define SCHAR_MAX 127\n#define SCHAR_MIN (-128)\n"                        \
-    "#define CHAR_MAX 127\n#define CHAR_MIN (-128)\n#define UCHAR_MAX 255\n"                       \
-    "#define SHRT_MAX 32767\n#define SHRT_MIN (-32768)\n#define USHRT_MAX 65535\n"                 \
-    "#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n"                                 \
-    "#define UINT_MAX 4294967295u\n"                                                               \
-    "#define LONG_MAX 9223372036854775807L\n#define LONG_MIN (-LONG_MAX - 1)\n"                    \
-    "#define ULONG_MAX 18446744073709551615ul\n"                                                   \
-    "#define LLONG_MAX 9223372036854775807LL\n#define LLONG_MIN (-LLONG_MAX - 1)\n"                \
-    "#define ULLONG_MAX 18446744073709551615ull\n"
+    "#define CHAR_BIT 8\n#define SCHAR_MIN (-128)\n#define SCHAR_MAX 127\n"                        \
+    "#define UCHAR_MAX 255\n#define CHAR_MIN SCHAR_MIN\n#define CHAR_MAX SCHAR_MAX\n"              \
+    "#define SHRT_MIN (-SHRT_MAX - 1)\n#define SHRT_MAX 0x7fff\n"                                  \
+    "#define USHRT_MAX 0xffff\n#define INT_MIN (-INT_MAX - 1)\n"                                   \
+    "#define INT_MAX 0x7fffffff\n#define UINT_MAX 0xffffffff\n"                                    \
+    "#define LONG_MIN (-LONG_MAX - 1)\n#define LONG_MAX LLONG_MAX\n"                               \
+    "#define ULONG_MAX ULLONG_MAX\n#define LLONG_MIN (-LLONG_MAX - 1)\n"                           \
+    "#define LLONG_MAX 0x7fffffffffffffffLL\n#define ULLONG_MAX 0xffffffffffffffffUL\n"
 
 /* Decimal forms of the limits of IEEE 754's binary32 and binary64, as float.h of C has them. */
 #define FLOATS                                                                                     \
@@ -67,6 +72,13 @@
     "#ifndef M_PI_4\n#define M_PI_4 0.78539816339744830962\n#endif\n"                              \
     "#ifndef M_E\n#define M_E 2.7182818284590452354\n#endif\n"                                     \
     "#ifndef M_SQRT2\n#define M_SQRT2 1.41421356237309504880\n#endif\n"                            \
+    "#ifndef M_SQRT1_2\n#define M_SQRT1_2 0.70710678118654752440\n#endif\n"                        \
+    "#ifndef M_1_PI\n#define M_1_PI 0.31830988618379067154\n#endif\n"                              \
+    "#ifndef M_2_PI\n#define M_2_PI 0.63661977236758134308\n#endif\n"                              \
+    "#ifndef M_2_SQRTPI\n#define M_2_SQRTPI 1.12837916709551257390\n#endif\n"                      \
+    "#ifndef M_LOG2E\n#define M_LOG2E 1.4426950408889634074\n#endif\n"                             \
+    "#ifndef M_LOG10E\n#define M_LOG10E 0.43429448190325182765\n#endif\n"                          \
+    "#ifndef M_LN10\n#define M_LN10 2.30258509299404568402\n#endif\n"                              \
     "#ifndef M_LN2\n#define M_LN2 0.69314718055994530942\n#endif\n"                                \
     "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"                      \
     "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n"                                \
@@ -171,7 +183,9 @@ const struct device_header DEVICE_HEADERS[] = {
                   "#ifndef offsetof\n#define offsetof(t, m) __builtin_offsetof(t, m)\n#endif\n" },
     { "cstddef", "#pragma once\ntypedef long ptrdiff_t;\n#ifndef NULL\n#define NULL 0\n#endif\n"
                  "namespace std { using ::size_t; using ::ptrdiff_t; }\n" },
-    { "stdint.h", "#pragma once\n" STDINT },
+    { "sys/types.h", "#pragma once\ntypedef unsigned int uint; typedef unsigned short ushort;\n"
+                     "typedef unsigned long ulong; typedef long ssize_t;\n" },
+    { "stdint.h", "#pragma once\n#include <limits.h>\n" STDINT },
     { "inttypes.h", "#pragma once\n#include <stdint.h>\n" },
     { "cstdint", "#pragma once\n#include <stdint.h>\n"
                  "namespace std {\n"

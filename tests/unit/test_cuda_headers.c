@@ -50,6 +50,43 @@ static void headers_of_the_host_are_left_out(void **state)
                 "    x[4] = std::sqrt(x[5]); }");
 }
 
+/* What nvcc's programs take for granted; a program's own word of the same name is its own. */
+static void words_that_need_no_include(void **state)
+{
+    static const char *const cells[] = {
+        "__global__ void takes(float *x, uint32_t *u, size_t *s, uint8_t b, int64_t l, uint n)\n"
+        "{ x[0] = INFINITY; x[1] = NAN; x[2] = M_PI; x[3] = FLT_MAX; x[4] = CUDART_INF_F;\n"
+        "  x[5] = FLT_EPSILON; u[0] = INT_MAX; u[1] = UINT_MAX + b; s[0] = SIZE_MAX + l + n;\n"
+        "  ptrdiff_t d = x - (float *)(uintptr_t)s[1]; s[2] = d; s[3] = CHAR_BIT; }",
+        "__global__ void smallest(int *x) { x[0] = std::min(x[1], std::numeric_limits<int>::max());\n"
+        "    x[2] = std::is_same<int, float>::value; x[3] = (int)std::sqrt(2.0f); }",
+        "typedef unsigned uint;\n#define M_PI 3.0f\nconstexpr int INT_MAX = 5;\n"
+        "struct pair { int a, b; };\n"
+        "__global__ void c(uint *x) { pair p = { 1, 2 }; x[0] = M_PI + INT_MAX + p.b; }",
+        /* C's integers beside those of cuda::std */
+        "#include <cstdint>\n#include <limits.h>\n#include <limits>\n#include <cuda/atomic>\n"
+        "__global__ void d(int *x, int64_t *y) { cuda::atomic_ref<int> r(*x); r += 1;\n"
+        "    y[0] = std::numeric_limits<int64_t>::max() - LLONG_MAX + INT64_MAX; }",
+    };
+    struct harness *h = *state;
+
+    need_compiler(h);
+    for (size_t i = 0; i < COUNT(cells); i++)
+        run_cell(h, cells[i]);
+}
+
+/* Most headers beside a program hold its host's helpers. */
+static void a_header_that_is_not_here_is_left_out(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "#include <stdio.h>\n#include \"../common/common.h\"\n#if 1\n"
+                "#include \"error.cuh\"\n#endif\n__global__ void k(int *x) { *x = 1; }\n"
+                "int start() { CHECK(cudaDeviceReset()); return 0; }");
+    assert_non_null(strstr(buf_text(&h->out), "left out #include \"../common/common.h\""));
+}
+
 static void headers_of_cuda_compile(void **state)
 {
     static const char *const cells[] = {
@@ -113,10 +150,10 @@ static void a_header_that_is_not_there_has_a_next_step(void **state)
     struct harness *h = *state;
 
     need_compiler(h);
-    assert_fails(h, "\n#include \"my_kernels.h\"\n__global__ void k() {}", "CompileError",
-                 "my_kernels.h");
+    assert_fails(h, "\n#include \"my_kernels.h\"\n__global__ void k(int *x) { *x = mine(3); }",
+                 "CompileError", "\"mine\" is undefined");
     for (size_t i = 0; i < h->report.traceback_lines; i++)
-        if (strstr(h->report.traceback[i], "paste its text into a cell"))
+        if (strstr(h->report.traceback[i], "paste its device code"))
             return;
     harness_print_report(h);
     fail_msg("no next step");
@@ -158,6 +195,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_header_is_wanted_by_its_words),
         SESSION_TEST(headers_of_the_host_are_left_out),
+        SESSION_TEST(words_that_need_no_include),
+        SESSION_TEST(a_header_that_is_not_here_is_left_out),
         SESSION_TEST(headers_of_cuda_compile),
         SESSION_TEST(cooperative_groups_are_fast_from_the_second_cell_on),
         SESSION_TEST(a_header_that_is_not_there_has_a_next_step),
