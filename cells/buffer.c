@@ -470,6 +470,25 @@ bool buffer_is_defined(const struct buffer *buffer, size_t offset, size_t size)
     return true;
 }
 
+size_t buffer_count_undefined(const struct buffer *buffer, size_t offset, size_t size)
+{
+    const uint8_t *bits = buffer_defined(buffer);
+    size_t end = offset + size, n = 0;
+    uint64_t word;
+
+    for (size_t at = offset; bits && at < end;) {
+        if (at % 8 == 0 && end - at >= 64) {
+            memcpy(&word, bits + at / 8, sizeof(word));
+            n += 64 - (size_t)__builtin_popcountll(word);
+            at += 64;
+        } else {
+            n += !(bits[at / 8] >> at % 8 & 1);
+            at++;
+        }
+    }
+    return n;
+}
+
 void buffer_settle(struct buffer *buffer)
 {
     if (buffer->defined_offset && buffer_is_defined(buffer, 0, buffer->size))

@@ -152,6 +152,8 @@ uint8_t *buffer_defined(const struct buffer *buffer);
 void buffer_define(struct buffer *buffer, size_t offset, size_t size);
 /* Were all bytes of [offset, offset + size) written? */
 bool buffer_is_defined(const struct buffer *buffer, size_t offset, size_t size);
+/* How many of these bytes were never written. */
+size_t buffer_count_undefined(const struct buffer *buffer, size_t offset, size_t size);
 /* Drops the bitmap when every bit of it is set: after a launch wrote into it. */
 void buffer_settle(struct buffer *buffer);
 

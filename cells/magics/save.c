@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+enum { CHUNK = 1 << 16 /* elements between two looks at an interrupt */ };
+
 /* "y" of y.npy: the buffer when a file alone is named. */
 static const char *stem(struct arena *arena, const char *path)
 {
@@ -45,16 +47,41 @@ static int find(struct call *call, const char **path, struct value *place, struc
     return rc;
 }
 
+/* Elements of [begin, end) that were not written whole; the first of all goes to *first. */
+static int64_t count_missing(const struct buffer *b, size_t start, int64_t begin, int64_t end,
+                             int64_t *first)
+{
+    size_t size = b->type.bytes, bytes = (size_t)(end - begin) * size;
+    size_t undefined = buffer_count_undefined(b, start + (size_t)begin * size, bytes);
+    int64_t missing = 0;
+
+    if (undefined == 0)
+        return 0;
+    if (undefined == bytes) {
+        *first = *first < 0 ? begin : *first;
+        return end - begin;
+    }
+    for (int64_t i = begin; i < end; i++) {
+        if (buffer_is_defined(b, start + (size_t)i * size, size))
+            continue;
+        *first = *first < 0 ? i : *first;
+        missing++;
+    }
+    return missing;
+}
+
 static int check_written(const struct call *call, const struct value *place, struct err *err)
 {
     const struct buffer *b = place->buffer.buffer;
-    size_t size = b->type.bytes, start = buffer_value_offset(place, 0);
-    int64_t shape[BUFFER_RANK_MAX], n = buffer_value_elements(place), missing = 0, first = 0;
+    size_t start = buffer_value_offset(place, 0);
+    int64_t shape[BUFFER_RANK_MAX], n = buffer_value_elements(place), missing = 0, first = -1;
     int rank = buffer_value_shape(place, shape);
 
-    for (int64_t i = 0; buffer_defined(b) && i < n; i++)
-        if (!buffer_is_defined(b, start + (size_t)i * size, size) && !missing++)
-            first = i;
+    for (int64_t i = 0; buffer_defined(b) && i < n; i += CHUNK) {
+        if (call_check_stop(call, err) < 0)
+            return -1;
+        missing += count_missing(b, start, i, min_i64(i + CHUNK, n), &first);
+    }
     if (!missing)
         return 0;
     call_fail(call, "what", err, ERR_ValueError,

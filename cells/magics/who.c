@@ -86,11 +86,9 @@ static int set_fields(struct result *result, struct session *session)
 /* "made in In[3] line 1; 24 of 4,096 bytes never written" */
 static const char *state_of(struct result *result, const struct buffer *b)
 {
-    size_t unwritten = 0;
+    size_t unwritten = buffer_count_undefined(b, 0, b->size);
     char left[TEXT_NUMBER], all[TEXT_NUMBER];
 
-    for (size_t i = 0; buffer_defined(b) && i < b->size; i++)
-        unwritten += !(buffer_defined(b)[i / 8] >> i % 8 & 1);
     if (unwritten == b->size)
         return result_text(result, "%s; never written", b->origin);
     if (unwritten)

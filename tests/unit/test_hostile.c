@@ -106,6 +106,21 @@ static void a_long_line_is_shown_at_its_caret(void **state)
     assert_non_null(strstr(traceback(h), "y[i + 3] = a * x[i]"));
 }
 
+/* ---- large buffers ---- */
+
+/* Each byte was asked for on its own: minutes for a gigabyte, deaf to an interrupt. */
+static void what_was_never_written_is_counted_by_the_word(void **state)
+{
+    struct harness *h = *state;
+
+    run_cell(h, "%buffer char big[1500M]");
+    assert_reports(h, "%save big /tmp/never.npy", "ValueError",
+                   "big[0] was never written (1572864000 of 1572864000 elements");
+    run_cell(h, "%buffer float part[200000]");
+    assert_reports(h, "%save part /tmp/never.npy", "ValueError", "200000 of 200000");
+    run_cell(h, "%who");
+}
+
 static int group_set_up(void **state)
 {
     void *made = NULL;
@@ -131,6 +146,7 @@ int main(int argc, char **argv)
         SESSION_TEST(memory_after_its_free_is_named),
         SESSION_TEST(a_failed_launch_frees_no_variables),
         SESSION_TEST(a_long_line_is_shown_at_its_caret),
+        SESSION_TEST(what_was_never_written_is_counted_by_the_word),
     };
 
     /* Children are this program again. */
