@@ -255,6 +255,7 @@ static int compile_once(struct session *session, const struct cuda_items *merged
     const struct cuda_options *options = last->options;
     struct image_request request = { .options = options ? options->compiler : NULL };
     struct cuda_target target;
+    char written[24];
 
     buf_cut(composed, 0);
     if (cuda_compose_item(merged, last, WITH_SEGMENT, NULL, composed, err) < 0)
@@ -262,6 +263,8 @@ static int compile_once(struct session *session, const struct cuda_items *merged
     request.source = (struct bytes){ buf_text(composed), composed->size };
     cuda_target_of(&session_device(session)->device, options, request.source, &target);
     request.arch = target.machine[0] ? target.machine : target.ptx;
+    if (!session_device(session)->is_gpu)
+        request.written_arch = cuda_written_arch(&target, written, sizeof(written));
     return image_of(&session_cuda(session)->images, session_workers(session), &request, out, err);
 }
 

@@ -49,6 +49,15 @@ void cuda_target_of(const struct device *device, const struct cuda_options *opti
         snprintf(out->ptx, sizeof(out->ptx), "compute_90");
 }
 
+const char *cuda_written_arch(const struct cuda_target *target, char *out, size_t capacity)
+{
+    bool is_machine = strncmp(target->ptx, "sm_", 3) == 0;
+
+    snprintf(out, capacity, "%s%.12s", is_machine ? "compute_" : "",
+             target->ptx + (is_machine ? 3 : 0));
+    return out;
+}
+
 /* ---- compiling ---- */
 
 /* What is being put together. */
@@ -72,17 +81,15 @@ static int compile_one(struct making *m, enum compile_with with, bool for_machin
     struct image_request request = { .is_debug = is_debug,
                                      .options = options ? options->compiler : NULL,
                                      .expression = m->expression };
-    char arch[32];
+    char arch[24];
     int rc = cuda_compose_item(&m->cuda->items, m->found.item, with, m->expression, &source, err);
 
     if (rc == 0) {
         request.source = (struct bytes){ buf_text(&source), source.size };
         cuda_target_of(m->device, options, request.source, &target);
         request.arch = for_machine ? target.machine : target.ptx;
-        if (is_debug && strncmp(target.ptx, "sm_", 3) == 0) { /* no machine code of it is wanted */
-            snprintf(arch, sizeof(arch), "compute_%s", target.ptx + 3);
-            request.arch = arch;
-        }
+        if (is_debug)
+            request.arch = cuda_written_arch(&target, arch, sizeof(arch));
         rc = image_of(&m->cuda->images, session_workers(m->session), &request, out, err);
     }
     buf_done(&source);

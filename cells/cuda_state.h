@@ -82,6 +82,9 @@ struct cuda_target {
 void cuda_target_of(const struct device *device, const struct cuda_options *options,
                     struct bytes source, struct cuda_target *out);
 
+/* What the code as written (-G) is compiled for: no machine code of it is wanted. Returns out. */
+const char *cuda_written_arch(const struct cuda_target *target, char *out, size_t capacity);
+
 /* Keeps a segment's text for cuda_source_line. Out of memory: it is not kept. */
 void cuda_keep_source(struct cuda *cuda, int cell, int first_line, struct bytes text);
 void cuda_drop_sources(struct cuda *cuda);

@@ -162,18 +162,41 @@ static void put_options(struct buf *body, const char *options)
     }
 }
 
-static int ask_compiler(struct workers *workers, const struct image_request *request,
-                        struct image **out, struct err *err)
+static void put_request(struct buf *body, const struct image_request *request)
+{
+    fields_put(body, TAG_SOURCE, request->source);
+    fields_put_text(body, TAG_ARCH, request->arch);
+    fields_put_int(body, TAG_IS_DEBUG, request->is_debug);
+    put_options(body, request->options);
+    if (or_empty(request->expression)[0])
+        fields_put_text(body, TAG_EXPRESSION, request->expression);
+}
+
+/* What will be asked for next, for the compiler to begin. */
+static void put_ahead(struct buf *body, const struct images *images,
+                      const struct image_request *request)
+{
+    struct image_request written = *request;
+    struct buf next = { 0 };
+
+    written.arch = request->written_arch;
+    written.is_debug = true;
+    if (!written.arch || find(images, &written))
+        return;
+    put_request(&next, &written);
+    if (!next.is_failed)
+        fields_put(body, TAG_AHEAD, (struct bytes){ buf_text(&next), next.size });
+    buf_done(&next);
+}
+
+static int ask_compiler(const struct images *images, struct workers *workers,
+                        const struct image_request *request, struct image **out, struct err *err)
 {
     struct child_message message = { .op = OP_COMPILE }, answer;
     int rc;
 
-    fields_put(&message.body, TAG_SOURCE, request->source);
-    fields_put_text(&message.body, TAG_ARCH, request->arch);
-    fields_put_int(&message.body, TAG_IS_DEBUG, request->is_debug);
-    put_options(&message.body, request->options);
-    if (or_empty(request->expression)[0])
-        fields_put_text(&message.body, TAG_EXPRESSION, request->expression);
+    put_request(&message.body, request);
+    put_ahead(&message.body, images, request);
     rc = workers_ask(workers, CHILD_COMPILER, &message, &answer, err);
     child_message_done(&message);
     if (rc < 0)
@@ -189,7 +212,7 @@ int image_of(struct images *images, struct workers *workers, const struct image_
     struct image *image = find(images, request);
 
     if (!image) {
-        if (ask_compiler(workers, request, &image, err) < 0)
+        if (ask_compiler(images, workers, request, &image, err) < 0)
             return -1;
         keep(images, image);
     }

@@ -35,8 +35,9 @@ struct image_request {
     struct bytes source;
     const char *arch; /* "sm_89": cubin, PTX and kernels; "compute_80": PTX alone */
     bool is_debug;
-    const char *options;    /* for NVRTC, one a line */
-    const char *expression; /* a kernel to instantiate: image->lowered becomes its linked name */
+    const char *options;      /* for NVRTC, one a line */
+    const char *expression;   /* a kernel to instantiate: image->lowered becomes its linked name */
+    const char *written_arch; /* the code as written (-G) will be wanted for it next */
 };
 
 /*

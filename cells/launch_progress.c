@@ -1,6 +1,7 @@
 /*
- * The child counts finished blocks in a page that both map. From them comes an
- * estimate once there are some; a launch that will be over soon shows nothing.
+ * The child counts finished blocks in a page that both map. It says what a long launch
+ * will take before that starts; once there are blocks, the estimate comes from them. A
+ * launch that will be over soon shows nothing.
  */
 #include "cells/launch_run.h"
 
@@ -62,25 +63,37 @@ static void show(struct launch_progress *p, const char *text)
 }
 
 /* "about 40 s to go", with no more digits than an estimate has. */
-static void put_left(char *out, size_t size, double seconds)
+static void put_left(char *out, size_t size, const char *about, double seconds)
 {
     if (seconds < 90)
-        snprintf(out, size, "about %.0f s to go", seconds < 10 ? seconds : 5 * (int)(seconds / 5));
+        snprintf(out, size, "%s %.0f s to go", about,
+                 seconds < 10 ? seconds : 5 * (int)(seconds / 5));
+    else if (seconds < 2 * 3600)
+        snprintf(out, size, "%s %.0f min to go", about, seconds / 60);
     else
-        snprintf(out, size, "about %.0f min to go", seconds / 60);
+        snprintf(out, size, "%s %.0f h to go", about, seconds / 3600);
 }
 
 static void show_progress(struct launch_progress *p, int64_t done, int64_t elapsed)
 {
     int64_t blocks = p->plan->sample_blocks > 0 ? min_i64(p->plan->sample_blocks, p->plan->blocks)
                                                 : p->plan->blocks;
-    double total = done > 0 ? (double)elapsed * (double)blocks / (double)done : 0;
+    double said = (double)atomic_load(&p->status->estimate_ms), total = said;
+    bool is_least = atomic_load(&p->status->is_estimate_least);
     char text[200], left[60] = "no block has finished yet";
 
-    if (!p->is_shown && (done > 0 ? total < SHOW_FROM_MS : elapsed < SHOW_FROM_MS))
+    /* The first blocks to finish say less than the estimate that was made for all of them. */
+    if (done > 0 && (elapsed >= SHOW_AFTER_MS || total <= 0)) {
+        total = (double)elapsed * (double)blocks / (double)done;
+        is_least = false;
+    }
+    if (!p->is_shown && total < SHOW_FROM_MS && (done > 0 || elapsed < SHOW_FROM_MS))
         return;
-    if (done > 0)
-        put_left(left, sizeof(left), (total - (double)elapsed) / 1000);
+    if (total > (double)elapsed)
+        put_left(left, sizeof(left), is_least ? "at least" : "about",
+                 (total - (double)elapsed) / 1000);
+    else if (done > 0)
+        put_left(left, sizeof(left), "about", 0);
     snprintf(text, sizeof(text), "%.40s runs: %" PRId64 " of %" PRId64 " blocks (%.0f %%), %s",
              p->plan->kernel, done, blocks, 100.0 * (double)done / (double)blocks, left);
     show(p, text);
@@ -109,7 +122,8 @@ enum watch_answer launch_progress_tick(void *progress, struct err *err)
         atomic_store(&p->status->stop_reason, LAUNCH_STOP_TIMEOUT);
         return WATCH_STOP;
     }
-    if (!p->is_quiet && now - p->began_ms >= SHOW_AFTER_MS &&
+    if (!p->is_quiet &&
+        (now - p->began_ms >= SHOW_AFTER_MS || atomic_load(&p->status->estimate_ms) > 0) &&
         now - p->last_shown_ms >= SHOW_EACH_MS)
         show_progress(p, done, now - p->began_ms);
     return WATCH_GO_ON;

@@ -55,6 +55,7 @@ enum child_tag {
     TAG_OPTION, /* text, repeats: passed to NVRTC */
     TAG_IS_DEBUG,
     TAG_EXPRESSION, /* text: a kernel to instantiate, "k<float,32>" */
+    TAG_AHEAD,      /* bytes: the body of an OP_COMPILE that will follow, begun beside this one */
     /* its answer */
     TAG_LOG,
     TAG_PTX,

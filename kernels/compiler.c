@@ -8,6 +8,7 @@
  */
 #include "kernels/compiler.h"
 
+#include "kernels/compiler_ahead.h"
 #include "kernels/cubin.h"
 #include "kernels/device_headers.h"
 #include "kernels/disassembler.h"
@@ -233,7 +234,7 @@ static int answer_program(struct arena *arena, nvrtc_program program, const char
 }
 
 static int compile(struct arena *arena, nvrtc_program program, const char *source,
-                   struct bytes body, struct child_message *answer, struct err *err)
+                   struct bytes body, struct buf *answer, struct err *err)
 {
     const char *expression = text_field(arena, body, TAG_EXPRESSION, 0), *lowered;
     struct options options = { .count = 0 };
@@ -262,18 +263,68 @@ static int compile(struct arena *arena, nvrtc_program program, const char *sourc
         return err_set(err, ERR_InternalError, "NVRTC failed: %s (%d)",
                        nvrtc.GetErrorString ? nvrtc.GetErrorString(code) : "no text", code);
     if (expression && nvrtc.GetLoweredName(program, expression, &lowered) == NVRTC_OK)
-        fields_put_text(&answer->body, TAG_LOWERED, lowered);
-    return answer_program(arena, program, log, &answer->body, err);
+        fields_put_text(answer, TAG_LOWERED, lowered);
+    return answer_program(arena, program, log, answer, err);
+}
+
+/* FNV-1a over the lines of a source that include something; 0: none does. */
+static uint64_t includes_of(const char *source)
+{
+    uint64_t h = 0;
+
+    for (const char *at = strstr(source, "#include"); at; at = strstr(at + 1, "#include"))
+        for (size_t i = 0; at[i] && at[i] != '\n'; i++)
+            h = ((h ? h : 0xcbf29ce484222325u) ^ (unsigned char)at[i]) * 0x100000001b3u;
+    return h;
+}
+
+/* What the last code as written included: its precompiled headers are this process's. */
+static uint64_t written_includes;
+
+static int serve_body(struct bytes body, struct buf *answer, struct err *err)
+{
+    struct arena *arena = arena_new(0);
+    const char *source = arena ? text_field(arena, body, TAG_SOURCE, 0) : NULL;
+    nvrtc_program program = NULL;
+    int rc = -1;
+
+    if (!source)
+        err_set(err, ERR_ResourceError, "out of memory for the source of a cell");
+    else if (create(arena, source, &program, err) == 0)
+        rc = compile(arena, program, source, body, answer, err);
+    if (rc == 0 && fields_int(body, TAG_IS_DEBUG, 0))
+        written_includes = includes_of(source);
+    if (program)
+        nvrtc.DestroyProgram(&program);
+    arena_free(&arena);
+    return rc;
+}
+
+/*
+ * Precompiled headers that a fork makes end with it: seconds of work, which the next compilation
+ * would do again.
+ */
+static void begin_ahead(struct bytes body)
+{
+    struct bytes ahead, text;
+    uint64_t includes;
+    char *source;
+
+    if (!fields_find(body, TAG_AHEAD, 0, &ahead) || !fields_find(ahead, TAG_SOURCE, 0, &text))
+        return;
+    source = strndup(text.data, text.size);
+    if (!source)
+        return;
+    includes = includes_of(source);
+    free(source);
+    if (includes == 0 || includes == written_includes)
+        ahead_begin(ahead, serve_body);
 }
 
 int compiler_serve(const struct child_message *request, struct child_message *answer,
                    struct err *err)
 {
     struct bytes body = child_message_body(request);
-    struct arena *arena = NULL;
-    nvrtc_program program = NULL;
-    const char *source;
-    int rc = -1;
 
     if (request->op == OP_DISASSEMBLE)
         return disassembler_serve(request, answer, err);
@@ -281,20 +332,10 @@ int compiler_serve(const struct child_message *request, struct child_message *an
         return err_set(err, ERR_InternalError, "the compiler has no request %u", request->op);
     if (open_nvrtc(err) < 0)
         return -1;
-    arena = arena_new(0);
-    source = arena ? text_field(arena, body, TAG_SOURCE, 0) : NULL;
-    if (!source) {
-        err_set(err, ERR_ResourceError, "out of memory for the source of a cell");
-        goto out;
-    }
-    if (create(arena, source, &program, err) < 0)
-        goto out;
-    rc = compile(arena, program, source, body, answer, err);
-out:
-    if (program)
-        nvrtc.DestroyProgram(&program);
-    arena_free(&arena);
-    return rc;
+    if (ahead_take(body, &answer->body))
+        return 0;
+    begin_ahead(body);
+    return serve_body(body, &answer->body, err);
 }
 
 /* "In[3](7): error: text": where its parts are. */

@@ -132,6 +132,12 @@ enum launch_stop {
 struct launch_status {
     atomic_llong blocks_done; /* of the running launch */
     atomic_int launches_done;
+    /*
+     * What the running launch will take, once a few of its blocks were tried; 0: not known, or not
+     * long. It is at least that when those blocks did not come to their end.
+     */
+    atomic_llong estimate_ms;
+    atomic_int is_estimate_least;
     atomic_int stop_reason; /* why the front stops the child: enum launch_stop */
 };
 

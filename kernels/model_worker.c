@@ -8,6 +8,7 @@
 #include "kernels/model_worker.h"
 
 #include "kernels/launch.h"
+#include "kernels/model_estimate.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -285,6 +286,20 @@ static void name_timeout(const struct launch_request *request, const struct ptx_
     }
 }
 
+/* Tells the front of a long launch before it starts. */
+static void announce(const struct job *job, const struct ptx_module *module,
+                     const struct ptx_launch *l)
+{
+    struct launch_status *status = job->request->status;
+    struct launch_estimate estimate = { 0 };
+
+    if (!l->progress)
+        return;
+    estimate = model_estimate(module, l, job->request->arena);
+    atomic_store(&status->is_estimate_least, estimate.is_least);
+    atomic_store(&status->estimate_ms, estimate.ms);
+}
+
 static int run_launch(struct job *job, const struct launch *launch, const struct ptx_module *module,
                       struct err *err)
 {
@@ -314,6 +329,7 @@ static int run_launch(struct job *job, const struct launch *launch, const struct
     if (!l.variables)
         return -1;
     fill_launch(job, launch, &l);
+    announce(job, module, &l);
     rc = ptx_run(module, &l, request->arena, &facts, &fault, err);
     flush(&job->printer);
     if (rc < 0) {

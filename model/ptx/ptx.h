@@ -326,6 +326,7 @@ struct ptx_cost {
     int64_t sampled_blocks;      /* that were run to know */
     int64_t sampled;             /* thread instructions that they ran */
     int64_t thread_instructions; /* of the whole launch, if its blocks are like those */
+    int host_threads; /* that the launch will use, unless its blocks get in each other's way */
     bool is_cut; /* some block did not end within its share of the sample, or met a fault: a lower
                     bound */
 };

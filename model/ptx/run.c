@@ -265,7 +265,12 @@ int ptx_launch_cost(const struct ptx_module *module, const struct ptx_launch *la
     sample.checks &= ~PTX_CHECK_GLOBAL_RACES;
     sample.print = NULL;
     sample.progress = NULL;
-    if (prepare(&run, arena, err) < 0 || team_init(&team, &run, arena, err) < 0)
+    if (prepare(&run, arena, err) < 0)
+        goto out;
+    run.launch = launch;
+    cost->host_threads = team_host_threads(&run, cost->blocks);
+    run.launch = &sample;
+    if (team_init(&team, &run, arena, err) < 0)
         goto out;
     rc = team_try(&team, arena, &met);
     if (rc < 0 && (met.name == ERR_Interrupted || met.name == ERR_ResourceError)) {

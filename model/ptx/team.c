@@ -296,6 +296,13 @@ static int host_threads_of(const struct run *run, const struct team *team)
     return (int)min_i64(min_i64(n, MAX_HOST_THREADS), max_i64(team->executed, 1));
 }
 
+int team_host_threads(const struct run *run, int64_t blocks)
+{
+    struct team team = { .executed = blocks };
+
+    return host_threads_of(run, &team);
+}
+
 static size_t memory_limit(const struct run *run)
 {
     return run->launch->memory_limit ? run->launch->memory_limit : DEFAULT_MEMORY_LIMIT;

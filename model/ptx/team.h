@@ -65,6 +65,9 @@ void team_done(struct team *team);
 int team_run(struct team *team, struct arena *arena, struct ptx_fault *fault,
              struct err *err) MUST_CHECK;
 
+/* Host threads that a launch of so many blocks is worth; run->entry is known. */
+int team_host_threads(const struct run *run, int64_t blocks);
+
 /* Runs the blocks of a sample and undoes what they did; what they counted stays. */
 int team_try(struct team *team, struct arena *arena, struct err *err) MUST_CHECK;
 

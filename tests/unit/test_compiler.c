@@ -95,6 +95,58 @@ static int registers_in_report(const struct compilation *c, const char *symbol)
     return n;
 }
 
+/* What was begun beside another compilation is what would have been compiled; asked for once. */
+static void code_that_was_begun_ahead_is_the_same(void **state)
+{
+    struct child_message first = { .op = OP_COMPILE }, written = { .op = OP_COMPILE },
+                         answer = { 0 };
+    struct compilation plain;
+    struct bytes begun, compiled;
+    struct err err = { 0 };
+
+    (void)state;
+    compile(&plain, SOURCE, "compute_80", true);
+    assert_int_equal(plain.rc, 0);
+    fields_put(&written.body, TAG_SOURCE, bytes_of(SOURCE));
+    fields_put_text(&written.body, TAG_ARCH, "compute_80");
+    fields_put_int(&written.body, TAG_IS_DEBUG, true);
+    fields_put_text(&first.body, TAG_SOURCE, "__global__ void other() {}");
+    fields_put_text(&first.body, TAG_ARCH, "compute_80");
+    fields_put(&first.body, TAG_AHEAD, child_message_body(&written));
+    assert_int_equal(compiler_serve(&first, &answer, &err), 0);
+    child_message_done(&answer);
+    for (int i = 0; i < 2; i++) {
+        answer = (struct child_message){ 0 };
+        assert_int_equal(compiler_serve(&written, &answer, &err), 0);
+        assert_true(fields_find(child_message_body(&answer), TAG_PTX, 0, &begun));
+        assert_true(fields_find(child_message_body(&plain.answer), TAG_PTX, 0, &compiled));
+        assert_int_equal(begun.size, compiled.size);
+        assert_memory_equal(begun.data, compiled.data, begun.size);
+        child_message_done(&answer);
+    }
+
+    /* Begun in vain: the error is that of the compilation which is asked for. */
+    child_message_done(&first);
+    child_message_done(&written);
+    first = written = (struct child_message){ .op = OP_COMPILE };
+    fields_put_text(&written.body, TAG_SOURCE, "__global__ void wrong() { int i = ; }");
+    fields_put_text(&written.body, TAG_ARCH, "compute_80");
+    fields_put_int(&written.body, TAG_IS_DEBUG, true);
+    fields_put_text(&first.body, TAG_SOURCE, "__global__ void other() {}");
+    fields_put_text(&first.body, TAG_ARCH, "compute_80");
+    fields_put(&first.body, TAG_AHEAD, child_message_body(&written));
+    answer = (struct child_message){ 0 };
+    assert_int_equal(compiler_serve(&first, &answer, &err), 0);
+    child_message_done(&answer);
+    assert_int_equal(compiler_serve(&written, &answer, &err), -1);
+    assert_int_equal(err.name, ERR_CompileError);
+    err_done(&err);
+    child_message_done(&answer);
+    child_message_done(&first);
+    child_message_done(&written);
+    done(&plain);
+}
+
 static void resources_are_those_of_the_assembler(void **state)
 {
     static const char *const archs[] = { "sm_75", "sm_80", "sm_89", "sm_90", "sm_120" };
@@ -318,6 +370,7 @@ static void the_toolkit_says_where_it_comes_from(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(code_that_was_begun_ahead_is_the_same),
         cmocka_unit_test(resources_are_those_of_the_assembler),
         cmocka_unit_test(a_compute_arch_gives_ptx_and_no_machine_code),
         cmocka_unit_test(the_debug_build_keeps_what_was_written),

@@ -530,6 +530,21 @@ static void an_endless_launch_ends_by_its_timeout(void **state)
     assert_prints(h, "%print x[1]", "0\n");
 }
 
+/* Its first block would end after many seconds: the estimate comes from blocks that were tried. */
+static void a_long_launch_says_its_estimate_first(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "__global__ void slow(int n, int *x) {\n"
+                "    for (int i = 0; i < n; i++) x[threadIdx.x] = x[threadIdx.x] * 3 + i;\n}\n"
+                "%buffer x int[64] = zeros\nslow<<<1, 64>>>(1, x)");
+    assert_fails(h, "slow<<<20000, 64>>>(1 << 30, x) timeout=1.5", "Timeout", "1.5 s");
+    assert_has(buf_text(&h->display), "slow runs: 0 of 20000 blocks (0 %), at least");
+    assert_has(buf_text(&h->display), "slow was stopped");
+    assert_prints(h, "%print x[1]", "0\n");
+}
+
 static void *interrupt_soon(void *arg)
 {
     struct harness *h = arg;
@@ -624,6 +639,7 @@ int main(int argc, char **argv)
         SESSION_TEST(lines_and_bench_repeat_the_last_launch),
         SESSION_TEST(the_last_block_s_branch_counts_as_written),
         SESSION_TEST(an_endless_launch_ends_by_its_timeout),
+        SESSION_TEST(a_long_launch_says_its_estimate_first),
         SESSION_TEST(an_interrupt_ends_a_launch_at_once),
         SESSION_TEST(printf_comes_as_stdout_in_block_order),
         SESSION_TEST(the_worker_s_end_costs_one_launch),

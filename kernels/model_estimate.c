@@ -1,0 +1,83 @@
+#include "kernels/model_estimate.h"
+
+#include <time.h>
+
+enum {
+    LEAST_BLOCKS = 4, /* the sample itself is three */
+    MANY_BLOCKS = 64, /* of which three are little beside the rest */
+    BUDGET = 1 << 16, /* instructions of a sampled thread, among many blocks */
+    SMALL_BUDGET = 1 << 12,
+    TRIES = 3, /* of a sample that is over too soon to be measured once */
+};
+
+static const double SOON_S = 5e-3;
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Seconds that a sample took, or -1. */
+static double sample(const struct ptx_module *module, const struct ptx_launch *launch,
+                     struct arena *arena, struct ptx_cost *cost)
+{
+    int64_t budget = (int64_t)launch->grid.x * launch->grid.y * launch->grid.z < MANY_BLOCKS
+                         ? SMALL_BUDGET
+                         : BUDGET;
+    struct err err = { 0 };
+    double start = now_s();
+    int rc;
+
+    if (launch->max_thread_instructions > 0 && launch->max_thread_instructions < budget)
+        budget = launch->max_thread_instructions;
+    rc = ptx_launch_cost(module, launch, budget, arena, cost, &err);
+    err_done(&err);
+    return rc < 0 ? -1 : now_s() - start;
+}
+
+/* What a block takes beside what starting takes: three blocks less one block, the best of some. */
+static double block_seconds(const struct ptx_module *module, const struct ptx_launch *launch,
+                            struct arena *arena)
+{
+    struct ptx_launch one = *launch;
+    double three_s = 1, one_s = 1;
+
+    one.sample_blocks = 1;
+    for (int i = 0; i < TRIES; i++) {
+        struct ptx_cost cost;
+        double a = sample(module, launch, arena, &cost), b = sample(module, &one, arena, &cost);
+
+        if (a < 0 || b < 0)
+            return 0;
+        three_s = a < three_s ? a : three_s;
+        one_s = b < one_s ? b : one_s;
+    }
+    return three_s > one_s ? (three_s - one_s) / 2 : 0;
+}
+
+struct launch_estimate model_estimate(const struct ptx_module *module,
+                                      const struct ptx_launch *launch, struct arena *arena)
+{
+    struct launch_estimate out = { 0 };
+    struct ptx_cost cost = { 0 };
+    double s, ms;
+
+    /* A grid's barrier waits for all its blocks: a few of them do not get far. */
+    if (launch->is_cooperative ||
+        (int64_t)launch->grid.x * launch->grid.y * launch->grid.z < LEAST_BLOCKS)
+        return out;
+    s = sample(module, launch, arena, &cost);
+    if (s < 0 || cost.sampled_blocks < 1)
+        return out;
+    ms = 1e3 * s / (double)cost.sampled_blocks * (double)cost.blocks / cost.host_threads;
+    if (ms >= ESTIMATE_FROM_MS && s < SOON_S && !cost.is_cut)
+        ms = 1e3 * block_seconds(module, launch, arena) * (double)cost.blocks / cost.host_threads;
+    if (ms < ESTIMATE_FROM_MS)
+        return out;
+    out.ms = ms < 1e15 ? (int64_t)ms : (int64_t)1e15;
+    out.is_least = cost.is_cut;
+    return out;
+}
