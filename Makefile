@@ -103,7 +103,7 @@ fuzz: asan-binaries                   ## every fuzzer for 5 seconds
 tsan:                                 ## blocks on several host threads under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan LIB_SRC="$(sort $(wildcard model/*.c model/*/*.c))" LESSONS= LOGOS= \
 		CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/test_ptx_parallel
-	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/test_ptx_parallel
+	@TSAN_OPTIONS=halt_on_error=1:suppressions=tests/tsan.supp build/tsan/tests/test_ptx_parallel
 
 lessons: all                          ## run the lessons and README's examples, keep their outputs
 	@for n in notebooks/*.ipynb; do $(BUILD)/warpbook run $$n -o $$n || exit 1; done
