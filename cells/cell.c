@@ -388,7 +388,8 @@ static void forget_unrun(struct cell *cell, const struct segment *segment)
         session_unset(cell->session, "_", reason);
 }
 
-int cell_run_lines(struct cell *cell, struct source source, struct err *err)
+/* Runs lines that belong to the running cell (the body of %%for) up to the first error. */
+static int cell_run_lines(struct cell *cell, struct source source, struct err *err)
 {
     struct segmenter segmenter;
     struct segment segment;

@@ -149,8 +149,9 @@ static int constant_value(struct scope *scope, struct bytes text, size_t start, 
     return rc;
 }
 
-int expr_name_value(struct scope *scope, const char *name, size_t start, size_t end,
-                    struct value *out, struct err *err)
+/* The value of a name: a variable, a constant of CUDA C. Fails with NameError. */
+static int expr_name_value(struct scope *scope, const char *name, size_t start, size_t end,
+                           struct value *out, struct err *err)
 {
     const struct variable *v = scope->session ? session_variable(scope->session, name) : NULL;
     struct buffer *buffer;

@@ -84,10 +84,6 @@ int expr_eval_with(struct session *session, struct source source, const struct l
 int expr_truth(struct scope *scope, const struct expr *expr, const struct value *v, bool *out,
                struct err *err) MUST_CHECK;
 
-/* The value of a name: a variable, a constant of CUDA C. Fails with NameError. */
-int expr_name_value(struct scope *scope, const char *name, size_t start, size_t end,
-                    struct value *out, struct err *err) MUST_CHECK;
-
 /* Does kids[0] op kids[1] (+- tolerance) hold, element by element for lists of equal length? */
 struct comparison {
     struct value left, right;

@@ -159,7 +159,8 @@ static void magic_text(const struct magic *magic, bool is_short, struct buf *out
     put_lines(out, magic->example, 2);
 }
 
-void help_list(struct buf *out)
+/* The list of all magics. */
+static void help_list(struct buf *out)
 {
     struct buf functions = { 0 };
 

@@ -14,9 +14,6 @@
  */
 bool help_text(struct session *session, const char *name, bool is_short, struct buf *out);
 
-/* The list of all magics. */
-void help_list(struct buf *out);
-
 /* "%simulate warps=5 issue=2": one line; for signatures. */
 void help_usage(const struct magic *magic, struct buf *out);
 

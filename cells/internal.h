@@ -152,9 +152,6 @@ static inline struct value value_bool(bool b)
 
 /* ---- nearest.c ---- */
 
-/* Edit distance with case ignored, at most 32 characters each; larger is 99. */
-int text_distance(const char *a, const char *b);
-
 /* The nearest of several names, when one is near enough to be meant. */
 struct nearest {
     const char *wanted;
@@ -173,9 +170,6 @@ int args_parse(struct session *session, const struct magic *magic, struct lexer 
                struct arg **args, const char **target, struct err *err) MUST_CHECK;
 
 /* ---- cell.c ---- */
-
-/* Runs lines that belong to the running cell (the body of %%for) up to the first error. */
-int cell_run_lines(struct cell *cell, struct source source, struct err *err) MUST_CHECK;
 
 /* The same with memory of its own, which ends with the lines: for bodies that repeat. */
 int cell_run_body(struct cell *cell, struct source source, struct err *err) MUST_CHECK;

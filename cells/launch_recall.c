@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 
+/* One launch: kernel "k<float,32>", text "k<float,32><<<4, 256>>>(1000, x)". */
+struct launch_noted {
+    char *kernel, *text;
+};
+
 struct launch_history {
     struct launch_noted *list;
     size_t count;
@@ -48,7 +53,7 @@ void launch_history_free(struct launch_history **history)
 void launch_note(struct session *session, const char *kernel, const char *text)
 {
     struct launch_history *h = session->launches;
-    struct launch_noted noted = { strdup(kernel), strdup(text), session->run_count };
+    struct launch_noted noted = { strdup(kernel), strdup(text) };
 
     export_note_launch(session, text);
     if (!noted.kernel || !noted.text) {
@@ -70,16 +75,6 @@ void launch_forget_all(struct session *session)
     for (size_t i = 0; i < h->count; i++)
         drop(&h->list[i]);
     h->count = 0;
-}
-
-size_t launch_noted_count(const struct session *session)
-{
-    return session->launches->count;
-}
-
-const struct launch_noted *launch_noted_at(const struct session *session, size_t i)
-{
-    return &session->launches->list[i];
 }
 
 const char *launch_last(const struct session *session, const char *kernel)

@@ -1,6 +1,6 @@
 /*
  * The launches of a session, as they were evaluated: %lines and %bench of a kernel's name
- * repeat its last one, and an export of the session has them all.
+ * repeat its last one.
  */
 #ifndef WB_CELLS_LAUNCH_RECALL_H
 #define WB_CELLS_LAUNCH_RECALL_H
@@ -17,16 +17,6 @@ enum { LAUNCHES_MAX = 1024 };
 void launch_note(struct session *session, const char *kernel, const char *text);
 
 void launch_forget_all(struct session *session);
-
-/* One launch: kernel "k<float,32>", text "k<float,32><<<4, 256>>>(1000, x)", the n of In[n]. */
-struct launch_noted {
-    char *kernel, *text;
-    int cell;
-};
-
-/* In order. Borrowed until the next launch. */
-size_t launch_noted_count(const struct session *session);
-const struct launch_noted *launch_noted_at(const struct session *session, size_t i);
 
 /* The text of a kernel's last launch; NULL: there was none. */
 const char *launch_last(const struct session *session, const char *kernel);

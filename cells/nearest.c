@@ -11,7 +11,8 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
 }
 
-int text_distance(const char *a, const char *b)
+/* Edit distance with case ignored, at most 32 characters each; larger is 99. */
+static int text_distance(const char *a, const char *b)
 {
     int rows[3][LONGEST + 1];
     size_t n = strlen(a), m = strlen(b);

@@ -17,7 +17,8 @@ static const char *const DIRECTIVES[] = {
     "else",   "endif", "error",   "warning", "pragma", "line",
 };
 
-bool is_directive(struct bytes word)
+/* True for words such as include and define that follow '#'. */
+static bool is_directive(struct bytes word)
 {
     for (size_t i = 0; i < COUNT(DIRECTIVES); i++)
         if (bytes_equal(word, DIRECTIVES[i]))

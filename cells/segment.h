@@ -57,7 +57,4 @@ int segmenter_init(struct segmenter *segmenter, struct source source, struct are
 int segmenter_next(struct segmenter *segmenter, struct segment *out, bool *found,
                    struct err *err) MUST_CHECK;
 
-/* True for words such as include and define that follow '#'. */
-bool is_directive(struct bytes word);
-
 #endif

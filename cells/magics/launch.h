@@ -45,10 +45,6 @@ int launch_set_fields(struct result *result, struct call *call, const struct lau
 int launch_view(struct result *result, struct call *call, const struct launch_point *point,
                 struct err *err) MUST_CHECK;
 
-/* A table of lines with their source, the busiest `most` of them in order. */
-void launch_add_lines(struct result *result, struct call *call, const struct ptx_facts *facts,
-                      size_t marked, size_t most);
-
 /* Device, launch and keys: "L40S (model, cc 8.9)   <<<4, 256>>>   build=opt   -> t". */
 const char *launch_origin(struct result *result, struct call *call,
                           const struct launch_point *point);

@@ -373,8 +373,9 @@ static void put_line(struct result *r, struct call *call, const struct ptx_line_
                   result_text(r, "%.3g", launch_per_request(&l->shared, l->shared.passes)));
 }
 
-void launch_add_lines(struct result *result, struct call *call, const struct ptx_facts *facts,
-                      size_t marked, size_t most)
+/* A table of lines with their source, the busiest `most` of them in order. */
+static void launch_add_lines(struct result *result, struct call *call,
+                             const struct ptx_facts *facts, size_t marked, size_t most)
 {
     static const struct view_column COLUMNS[] = {
         { "line", VIEW_RIGHT },  { "source", VIEW_LEFT },   { "warp instr", VIEW_RIGHT },

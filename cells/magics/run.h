@@ -10,7 +10,4 @@
 int run_fill_result(struct result *result, const struct call *call, const struct lesson_run *run,
                     struct err *err) MUST_CHECK;
 
-/* "gpu" and "model" as the run used them: "H200 gpu:0 and its model", "L40S (model, cc 8.9)". */
-const char *run_device_text(struct result *result, const struct lesson_run *run);
-
 #endif

@@ -40,7 +40,8 @@ static const char *count(struct result *r, double v)
 
 /* ---- words ---- */
 
-const char *run_device_text(struct result *r, const struct lesson_run *run)
+/* "gpu" and "model" as the run used them: "H200 gpu:0 and its model", "L40S (model, cc 8.9)". */
+static const char *run_device_text(struct result *r, const struct lesson_run *run)
 {
     const struct device *d = &run->device.device;
 

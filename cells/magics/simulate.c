@@ -21,8 +21,9 @@ const char *simulate_percent(struct result *result, double fraction)
     return result_text(result, "%s", text_percent(text, fraction));
 }
 
-int simulation_run(struct simulation *s, struct arena *arena, const atomic_bool *stop,
-                   struct err *err)
+/* Runs pattern and cycles; what it fills lives in the arena. stop may be NULL. */
+static int simulation_run(struct simulation *s, struct arena *arena, const atomic_bool *stop,
+                          struct err *err)
 {
     if (scheduler_timeline(&s->pattern, s->cycles, arena, &s->timeline, err) < 0)
         return -1;

@@ -16,10 +16,6 @@ struct simulation {
     struct timeline timeline;
 };
 
-/* Runs pattern and cycles; what it fills lives in the arena. stop may be NULL. */
-int simulation_run(struct simulation *simulation, struct arena *arena, const atomic_bool *stop,
-                   struct err *err) MUST_CHECK;
-
 /* Fields, view and figure of one pattern. */
 int simulate_show_one(struct result *result, const struct call *call,
                       const struct simulation *simulation, struct err *err) MUST_CHECK;

@@ -263,7 +263,8 @@ static void put_bands(struct buf *out, const struct layout *l)
     } while (from < columns);
 }
 
-void table_put(struct buf *out, const struct view_table *table)
+/* One table; every line ends with '\n'. */
+static void table_put(struct buf *out, const struct view_table *table)
 {
     struct layout l = { .table = table };
 

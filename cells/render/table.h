@@ -15,7 +15,4 @@
  */
 void table_put_view(struct buf *out, const struct view *view);
 
-/* One table; every line ends with '\n'. */
-void table_put(struct buf *out, const struct view_table *table);
-
 #endif

@@ -34,7 +34,9 @@ static uint8_t *in_window(uint8_t *data, uint64_t size, uint64_t at, size_t *roo
     return data + at;
 }
 
-uint8_t *address_at(const struct warp *w, int lane, uint64_t address, bool is_write, size_t *room)
+/* The host memory behind it, and how many bytes of it lie there in a row; NULL: there is none. */
+static uint8_t *address_at(const struct warp *w, int lane, uint64_t address, bool is_write,
+                           size_t *room)
 {
     const struct run *run = w->cta->run;
     const struct ptx_launch *launch = run->launch;

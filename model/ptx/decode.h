@@ -66,9 +66,6 @@ int64_t decode_fixed(struct decoder *d, int bytes, enum special special, uint64_
 int64_t decode_source(struct decoder *d, const struct operand *o, int bits);
 int64_t decode_destination(struct decoder *d, const struct operand *o, int bits);
 
-/* The row of a register operand whatever its size; *bits is that of its type. */
-int64_t decode_register(struct decoder *d, const struct operand *o, int *bits);
-
 void decode_reads(struct decoder *d, uint32_t row);
 void decode_writes(struct decoder *d, uint32_t row);
 

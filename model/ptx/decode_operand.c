@@ -74,7 +74,8 @@ void decode_writes(struct decoder *d, uint32_t row)
         d->deps->writes[d->deps->write_count++] = row;
 }
 
-int64_t decode_register(struct decoder *d, const struct operand *o, int *bits)
+/* The row of a register operand whatever its size; *bits is that of its type. */
+static int64_t decode_register(struct decoder *d, const struct operand *o, int *bits)
 {
     int64_t *row = &d->register_rows[o->symbol->first_id + o->index];
 

@@ -19,7 +19,9 @@ typedef uint64_t __attribute__((may_alias)) word64;
 enum { FRACTION_BITS = 25 }; /* of an aligned term: a float's 23 and two more */
 enum { CHUNK = 16 };         /* products that are summed at once */
 
-void matrix_place(const struct side *side, int lane, int reg, int element, int *outer, int *k)
+/* Where an element of a lane's register is: row of A or column of B, and k. */
+static void matrix_place(const struct side *side, int lane, int reg, int element, int *outer,
+                         int *k)
 {
     int per_register = side->bits > 32 ? 1 : 32 / side->bits, width = 1 + side->is_wide;
     int per_tile = side->k / (4 * per_register) * width;
@@ -32,7 +34,8 @@ void matrix_place(const struct side *side, int lane, int reg, int element, int *
     *k = lane % 4 * per_register + element + in_tile / width * 4 * per_register;
 }
 
-void matrix_place_sum(bool is_turned, int m, int n, int lane, int i, int *row, int *column)
+/* Where element i of a lane's C is. */
+static void matrix_place_sum(bool is_turned, int m, int n, int lane, int i, int *row, int *column)
 {
     int outer = lane / 4 + 8 * (i / 2 % 2), inner = lane % 4 * 2 + i % 2, tile = i / 4;
 

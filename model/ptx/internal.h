@@ -688,8 +688,6 @@ int origin_find(struct ptx_module *module, struct function *f, struct err *err) 
 int origin_resolve(struct run *run, struct arena *arena) MUST_CHECK;
 /* address.c: one lane's generic address. */
 enum space address_space(uint64_t address);
-/* The host memory behind it, and how many bytes of it lie there in a row; NULL: there is none. */
-uint8_t *address_at(const struct warp *w, int lane, uint64_t address, bool is_write, size_t *room);
 /* Copies bytes, or appends a text up to its zero byte. False: they are not all in device memory. */
 bool address_read(const struct warp *w, int lane, uint64_t address, void *out, size_t size);
 bool address_read_text(const struct warp *w, int lane, uint64_t address, struct buf *out);

@@ -91,12 +91,6 @@ struct matrix_move {
     int64_t offset;
 };
 
-/* Where an element of a lane's register is: row of A or column of B, and k. */
-void matrix_place(const struct side *side, int lane, int reg, int element, int *outer, int *k);
-
-/* Where element i of a lane's C is. */
-void matrix_place_sum(bool is_turned, int m, int n, int lane, int i, int *row, int *column);
-
 /* Fills x->places. */
 void matrix_find_places(struct multiply *x);
 
