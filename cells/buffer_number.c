@@ -125,7 +125,7 @@ void scalar_load_ints(enum scalar_kind kind, const void *p, size_t stride, int64
         for (size_t i = 0; i < n; i++) {                                                           \
             type v;                                                                                \
             memcpy(&v, from + i * stride, sizeof(v));                                              \
-            to[i] = v;                                                                             \
+            to[i] = (int64_t)v;                                                                    \
         }                                                                                          \
         break;
         INTEGER_KINDS(X)

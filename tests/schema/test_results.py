@@ -61,19 +61,25 @@ def test_a_result_is_as_the_schema_says(warpbook, validator, line):
 
 
 def pages(warpbook):
-    """The name of each magic and the lines of its examples, from its own page."""
+    """The name of each magic, the tool that its summary says it needs, and the lines of its
+    examples: from its own page."""
     listed = subprocess.run([warpbook, "cell", "-"], input=b"%help", capture_output=True,
                             timeout=60, check=True).stdout.decode()
     for name in re.findall(r"^  %+(\w+)", listed, re.M):
         page = subprocess.run([warpbook, "cell", "-"], input=f"%help {name}".encode(), timeout=60,
                               capture_output=True, check=True).stdout.decode()
-        yield name, re.search(r"^Examples?:\n((?:  .*\n?)+)", page, re.M)
+        needs = re.search(r"\(needs (\w+)\)", page.splitlines()[0])
+        yield name, needs and needs[1], re.search(r"^Examples?:\n((?:  .*\n?)+)", page, re.M)
 
 
 def test_the_examples_of_all_magics_give_such_results(warpbook, validator):
-    for name, found in pages(warpbook):
+    doctor = subprocess.run([warpbook, "doctor"], timeout=60, capture_output=True,
+                            check=False).stdout.decode()
+    for name, tool, found in pages(warpbook):
         assert found, name
         if name == "input":  # nobody answers here
+            continue
+        if tool and re.search(rf"^  {tool} +missing", doctor, re.M):
             continue
         lines = re.sub(r"^  ", "", found[1], flags=re.M)
         for result in results_of(warpbook, lines):
