@@ -145,6 +145,13 @@ enum heap_result heap_give(struct heap *h, uint64_t address, const struct insn *
     return HEAP_OK;
 }
 
+const struct insn *heap_maker(const struct heap *h, uint64_t address)
+{
+    int i = h ? find(h, address) : -1;
+
+    return i < 0 ? NULL : h->allocations[i].made;
+}
+
 const struct insn *heap_freer(const struct heap *h, uint64_t address)
 {
     int i = h ? find(h, address) : -1;

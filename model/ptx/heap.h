@@ -40,7 +40,8 @@ enum heap_result heap_give(struct heap *heap, uint64_t address, const struct ins
 /* The allocation that starts at or before the address, or NULL; borrowed until the next one. */
 const struct region *heap_region(const struct heap *heap, uint64_t address);
 
-/* What freed what lies at the address; NULL: it is not freed. */
+/* Who allocated and freed what lies at the address; NULL: nobody, or is not freed. */
+const struct insn *heap_maker(const struct heap *heap, uint64_t address);
 const struct insn *heap_freer(const struct heap *heap, uint64_t address);
 
 /* What was never freed, by the instruction that allocated it. Returns how many were filled. */
