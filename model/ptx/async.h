@@ -52,6 +52,9 @@ exec_fn exec_bulk_copy, exec_async_copy, exec_async_commit, exec_async_wait, exe
 enum { ASYNC_PARTS = 2 };
 struct insn *async_part(const struct insn *in, int i);
 
+/* What mbarrier.init stores. */
+uint64_t mbarrier_made(const struct warp *w, const struct insn *in, int lane);
+
 static inline bool is_async(const struct insn *in)
 {
     return in->full == exec_bulk_copy || in->full == exec_async_copy ||

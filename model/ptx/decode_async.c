@@ -6,11 +6,6 @@
 
 /* ---- cp.async ------------------------------------------------------------------------------- */
 
-static const struct operand *last_operand(struct decoder *d)
-{
-    return decode_operand(d, d->ast_insn->operand_count - 1);
-}
-
 static bool is_predicate(const struct operand *o)
 {
     return o->kind == OPERAND_REGISTER && o->symbol->type.kind == TYPE_PRED;
@@ -75,7 +70,7 @@ static int decode_copy(struct decoder *d)
 /* cp.async.wait_group n; cp.async.wait_all */
 static int decode_wait(struct decoder *d)
 {
-    const struct operand *n = last_operand(d);
+    const struct operand *n = decode_operand(d, 0);
     struct insn *in = d->insn;
 
     set_exec(in, exec_async_wait, LAT_GLOBAL);

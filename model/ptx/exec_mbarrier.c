@@ -21,6 +21,7 @@ enum {
     VALID_AT = 63,
 };
 #define MOST_COUNT (((uint32_t)1 << COUNT_BITS) - 1)
+#define MOST_BYTES MOST_COUNT
 
 struct mbarrier {
     uint32_t expected, pending;
@@ -67,12 +68,38 @@ static uint64_t operand64(const struct warp *w, uint32_t row, int lane)
     return ((const word64 *)(w->rows + row))[lane];
 }
 
+/* Bytes that are expected (more) or came (fewer). */
+static int add_bytes(struct warp *w, const struct insn *in, const struct access *a, int lane,
+                     struct mbarrier *b, uint32_t row, bool is_more)
+{
+    int64_t n = operand32(w, row, lane), sum = b->bytes + (is_more ? n : -n);
+
+    if (sum < -(int64_t)MOST_BYTES || sum > (int64_t)MOST_BYTES)
+        return fail(w, in, a, lane, "an mbarrier counts up to 1048575 bytes at a time", NULL);
+    b->bytes = (int32_t)sum;
+    return EXEC_OK;
+}
+
 static void end_phase(struct mbarrier *b)
 {
     if (b->pending || b->bytes)
         return;
     b->phase++;
     b->pending = b->expected;
+}
+
+static struct mbarrier made(const struct warp *w, const struct insn *in, int lane)
+{
+    uint32_t count = operand32(w, in->b, lane);
+
+    return (struct mbarrier){ .expected = count, .pending = count, .is_valid = true };
+}
+
+uint64_t mbarrier_made(const struct warp *w, const struct insn *in, int lane)
+{
+    struct mbarrier b = made(w, in, lane);
+
+    return pack(&b);
 }
 
 /* The predicate of a test. */
@@ -88,8 +115,8 @@ static int arrive(struct warp *w, const struct insn *in, const struct access *a,
 {
     uint32_t count = in->option & MBARRIER_EXPECTS ? 1 : operand32(w, in->b, lane);
 
-    if (in->option & MBARRIER_EXPECTS)
-        b->bytes += (int32_t)operand32(w, in->c, lane);
+    if (in->option & MBARRIER_EXPECTS && add_bytes(w, in, a, lane, b, in->c, true) < 0)
+        return EXEC_FAULT;
     if (count > b->pending || !count)
         return fail(w, in, a, lane, "more arrivals than the barrier still expects in this phase",
                     "the count that mbarrier.init gets is that of all arrivals of a phase");
@@ -118,8 +145,7 @@ static int step(struct warp *w, const struct insn *in, const struct access *a, i
                     "mbarrier.init (init of cuda::barrier) by one thread, then __syncthreads()");
     switch (MBARRIER_OP(in)) {
     case MBARRIER_INIT:
-        b = (struct mbarrier){ .is_valid = true };
-        b.expected = b.pending = operand32(w, in->b, lane);
+        b = made(w, in, lane);
         if (!b.expected || b.expected > MOST_COUNT)
             return fail(w, in, a, lane, "an mbarrier expects 1 to 1048575 arrivals", NULL);
         break;
@@ -140,10 +166,12 @@ static int step(struct warp *w, const struct insn *in, const struct access *a, i
         *passed |= (uint32_t)is_over(w, in, &b, lane) << lane;
         return EXEC_OK;
     case MBARRIER_EXPECT:
-        b.bytes += (int32_t)operand32(w, in->b, lane);
+        if (add_bytes(w, in, a, lane, &b, in->b, true) < 0)
+            return EXEC_FAULT;
         break;
     case MBARRIER_COMPLETE:
-        b.bytes -= (int32_t)operand32(w, in->b, lane);
+        if (add_bytes(w, in, a, lane, &b, in->b, false) < 0)
+            return EXEC_FAULT;
         end_phase(&b);
         break;
     }
@@ -151,6 +179,11 @@ static int step(struct warp *w, const struct insn *in, const struct access *a, i
     w->cta->changes += after != before;
     memcpy(p, &after, sizeof after);
     return EXEC_OK;
+}
+
+static bool is_init(const struct insn *in)
+{
+    return MBARRIER_OP(in) == MBARRIER_INIT;
 }
 
 static bool is_arrival(const struct insn *in)
@@ -170,12 +203,15 @@ int exec_mbarrier(struct warp *w, const struct insn *in, uint32_t mask)
     if (MBARRIER_OP(in) == MBARRIER_FOLLOW && async_finish(w, mask, false) < 0)
         return EXEC_FAULT;
     access_count(w, in, &a, mask);
+    /* Threads may make it side by side, all alike: that shows before it is made. */
+    if (is_init(in) && shadow_needs(w, in, &a) && shadow_access(w, in, &a, mask) < 0)
+        return EXEC_FAULT;
     if (is_arrival(in))
         race_pass(w, &a, mask, true, false);
     for (uint32_t m = mask; m; m &= m - 1)
         if (step(w, in, &a, __builtin_ctz(m), &passed) < 0)
             return EXEC_FAULT;
-    if (shadow_needs(w, in, &a) && shadow_access(w, in, &a, mask) < 0)
+    if (!is_init(in) && shadow_needs(w, in, &a) && shadow_access(w, in, &a, mask) < 0)
         return EXEC_FAULT;
     if (MBARRIER_OP(in) == MBARRIER_TEST) {
         word32 *d = (word32 *)(w->rows + in->d);

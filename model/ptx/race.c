@@ -207,9 +207,14 @@ static bool is_exempt(const struct insn *a, const struct insn *b)
            (b->flags & INSN_ATOMIC || b->checks & CHECK_ORDERS);
 }
 
+static bool makes_barrier(const struct insn *in)
+{
+    return in->full == exec_mbarrier && MBARRIER_OP(in) == MBARRIER_INIT;
+}
+
 static bool stores_registers(const struct insn *in)
 {
-    return !(in->flags & INSN_ATOMIC) && !is_async(in);
+    return !(in->flags & INSN_ATOMIC) && (!is_async(in) || makes_barrier(in));
 }
 
 /* The bytes that a lane stores. */
@@ -217,6 +222,12 @@ static void stored(const struct warp *w, const struct insn *in, int lane, uint8_
 {
     int bytes = ACCESS_KIND_BYTES[in->memory];
 
+    if (makes_barrier(in)) {
+        uint64_t v = mbarrier_made(w, in, lane);
+
+        memcpy(out, &v, sizeof v);
+        return;
+    }
     for (int i = 0; i < in->vector; i++) {
         uint64_t v = in->option & ACCESS_WIDE_ROWS
                          ? ((const word64 *)(w->rows + in->rows[i]))[lane]
