@@ -10,6 +10,7 @@
 #include "cells/cuda_scan.h"
 
 #include <stdio.h>
+#include <strings.h>
 #include <stdlib.h>
 
 enum { MAX_LISTED = 6 };
@@ -468,6 +469,7 @@ void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink
 {
     struct buf list = { 0 };
     char launch[120] = "";
+    const char *pointer = NULL;
     size_t n = 0;
 
     for (size_t i = 0; i < fresh->count; i++) {
@@ -479,6 +481,9 @@ void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink
             buf_printf(&list, "%s%s%s", n ? ", " : "", item->names[0].name,
                        memchr(item->head, '(', strlen(item->head)) ? "()" : "");
         n++;
+        if (!pointer && memchr(item->text.data, '*', item->text.size) &&
+            !memchr(item->text.data, '(', item->text.size) && item->name_count == 1)
+            pointer = item->names[0].name;
         if (!launch[0])
             find_launch(item->text, launch, sizeof(launch));
     }
@@ -496,27 +501,64 @@ void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink
         sink_printf(sink, STREAM_STDOUT,
                     "In[%d]: left out host code, which has no __device__: %s.\n", cell,
                     buf_text(&list));
+    if (pointer)
+        sink_printf(sink, STREAM_STDOUT,
+                    "Memory of the device is made by %%buffer %s float[1000] = zeros, without "
+                    "cudaMalloc.\n",
+                    pointer);
     if (launch[0])
         sink_printf(sink, STREAM_STDOUT, "A launch is a line by itself: %s;\n", launch);
     buf_done(&list);
 }
 
-/* The word in quotes of `identifier "sq" is undefined`. */
+/* The word in quotes of `identifier "sq" is undefined`, or of `namespace "std" has no member "sq"`.
+ */
 static struct bytes undefined_name(const char *text)
 {
-    const char *open = strstr(text, "identifier \""), *close;
+    static const char *const BEFORE[] = { "identifier \"", "has no member \"" };
 
-    if (!open)
-        return (struct bytes){ "", 0 };
-    open += strlen("identifier \"");
-    close = strchr(open, '"');
-    return close ? (struct bytes){ open, (size_t)(close - open) } : (struct bytes){ "", 0 };
+    for (size_t i = 0; i < COUNT(BEFORE); i++) {
+        const char *open = strstr(text, BEFORE[i]), *close;
+
+        open = open ? open + strlen(BEFORE[i]) : NULL;
+        close = open ? strchr(open, '"') : NULL;
+        if (close)
+            return (struct bytes){ open, (size_t)(close - open) };
+    }
+    return (struct bytes){ "", 0 };
+}
+
+/* What students write for what CUDA C has. */
+static void hint_at_word(struct bytes name, struct err *err)
+{
+    static const char *const BUILTINS[] = { "threadIdx",       "blockIdx",  "blockDim",
+                                            "gridDim",         "warpSize",  "__syncthreads",
+                                            "__syncwarp",      "atomicAdd", "atomicMax",
+                                            "__shfl_down_sync" };
+    static const struct {
+        const char *word, *hint;
+    } WORDS[] = {
+        { "cout", "a kernel writes with printf(\"%d\\n\", i); streams are the host's" },
+        { "cerr", "a kernel writes with printf(\"%d\\n\", i); streams are the host's" },
+        { "endl", "a kernel writes with printf(\"%d\\n\", i); streams are the host's" },
+        { "vector", "a kernel has arrays and pointers: float v[8]; std::vector is the host's" },
+        { "string", "a kernel has const char *; std::string is the host's" },
+        { "syncthreads", "two underscores in front: __syncthreads()" },
+    };
+
+    for (size_t i = 0; i < COUNT(BUILTINS); i++)
+        if (name.size == strlen(BUILTINS[i]) && strncasecmp(name.data, BUILTINS[i], name.size) == 0)
+            err_next(err, "capitals count: %s", BUILTINS[i]);
+    for (size_t i = 0; i < COUNT(WORDS); i++)
+        if (bytes_equal(name, WORDS[i].word))
+            err_next(err, "%s", WORDS[i].hint);
 }
 
 void cuda_hint_at_host(const struct cuda_items *items, struct err *err)
 {
     struct bytes name = undefined_name(err->text);
 
+    hint_at_word(name, err);
     for (size_t i = items->count; i > 0 && name.size > 0; i--) {
         const struct cuda_item *item = &items->list[i - 1];
 

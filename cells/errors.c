@@ -222,9 +222,23 @@ static int row_indent(const char *line, size_t size)
     return TEXT;
 }
 
+/* "In[3](7): error: text", a compiler's sentence, which may be wrapped. */
+static bool is_diagnostic(const char *line, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size && line[at] != '(' && line[at] != ' ')
+        at++;
+    if (!at || at == size || line[at] != '(')
+        return false;
+    for (at++; at < size && isdigit((unsigned char)line[at]); at++)
+        ;
+    return size - at > 3 && memcmp(line + at, "): ", 3) == 0;
+}
+
 static void add_detail_line(struct lines *lines, const char *line, size_t size)
 {
-    int indent = row_indent(line, size);
+    int indent = is_diagnostic(line, size) ? 2 : row_indent(line, size);
     struct buf row = { 0 };
 
     if (!indent || width_of((struct bytes){ line, size }) <= WIDTH) {

@@ -80,7 +80,7 @@ static void show_progress(struct launch_progress *p, int64_t done, int64_t elaps
                                                 : p->plan->blocks;
     double said = (double)atomic_load(&p->status->estimate_ms), total = said;
     bool is_least = atomic_load(&p->status->is_estimate_least);
-    char text[200], left[60] = "no block has finished yet";
+    char text[200], left[60] = "no block has finished yet", so_far[TEXT_NUMBER], of[TEXT_NUMBER];
 
     /* The first blocks to finish say less than the estimate that was made for all of them. */
     if (done > 0 && (elapsed >= SHOW_AFTER_MS || total <= 0)) {
@@ -94,8 +94,17 @@ static void show_progress(struct launch_progress *p, int64_t done, int64_t elaps
                  (total - (double)elapsed) / 1000);
     else if (done > 0)
         put_left(left, sizeof(left), "about", 0);
-    snprintf(text, sizeof(text), "%.40s runs: %" PRId64 " of %" PRId64 " blocks (%.0f %%), %s",
-             p->plan->kernel, done, blocks, 100.0 * (double)done / (double)blocks, left);
+    if (done >= blocks) {
+        if (p->is_whole)
+            return;
+        p->is_whole = true;
+        snprintf(text, sizeof(text), "%.40s ran all %s blocks; its facts are being counted",
+                 p->plan->kernel, text_number(of, (double)blocks));
+    } else {
+        snprintf(text, sizeof(text), "%.40s runs: %s of %s blocks (%.0f %%), %s", p->plan->kernel,
+                 text_number(so_far, (double)done), text_number(of, (double)blocks),
+                 100.0 * (double)done / (double)blocks, left);
+    }
     show(p, text);
 }
 

@@ -52,8 +52,9 @@ struct launch_progress {
     struct launch_status *status;
     bool is_quiet;
     int64_t began_ms, last_shown_ms, last_block_ms, last_done;
-    bool is_shown, is_stopped; /* told to stop because the time is up */
-    char id[40];               /* of the display */
+    bool is_shown, is_whole; /* said that all blocks ran */
+    bool is_stopped;         /* told to stop because the time is up */
+    char id[40];             /* of the display */
     bool printed;
 };
 

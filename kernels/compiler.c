@@ -474,12 +474,28 @@ static void hint(const char *text, size_t n, struct err *err)
             err_next(err, "%s", hints[i].next);
 }
 
+/* The log without the compiler's advice on its own options, which cells do not have. */
+static char *copy_log(const char *log)
+{
+    static const char REMARK[] = "Remark: The warnings can be suppressed";
+    char *copy = strdup(log), *at = copy ? strstr(copy, REMARK) : NULL;
+
+    while (at) {
+        char *rest = at + strcspn(at, "\n");
+
+        rest += strspn(rest, "\n");
+        memmove(at, rest, strlen(rest) + 1);
+        at = strstr(at, REMARK);
+    }
+    return copy;
+}
+
 int compiler_explain(const char *log, struct err *err)
 {
     struct diagnostic d;
     size_t n, place;
 
-    err_take_detail(err, strdup(log));
+    err_take_detail(err, copy_log(log));
     if (!find_error(log, &d))
         return explain_assembler(log, err);
     place = strcspn(d.line, "(");

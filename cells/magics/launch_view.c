@@ -10,7 +10,14 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_LINES = 24, SOURCE_COLUMNS = 34, MOST_STALLS = 3, MOST_FACTS = 24, LANES_COLUMNS = 70 };
+enum {
+    MOST_LINES = 24,
+    SOURCE_COLUMNS = 34,
+    FEW_COLUMNS = 15,
+    MOST_STALLS = 3,
+    MOST_FACTS = 24,
+    LANES_COLUMNS = 70
+};
 
 /* ---- numbers ---- */
 
@@ -363,7 +370,7 @@ static void put_line(struct result *r, struct call *call, const struct ptx_line_
     view_cell(table, row, 0,
               is_plain && is_known ? result_text(r, "%d", l->line)
                                    : result_text(r, "%.24s %d", short_file(l->file), l->line));
-    view_cell(table, row, 1, text_show(r->arena, text, SOURCE_COLUMNS));
+    view_cell(table, row, 1, text_show(r->arena, text, is_plain ? SOURCE_COLUMNS : FEW_COLUMNS));
     view_cell(table, row, 2, count(r, l->warp_instructions));
     view_cell(table, row, 3, percent(r, floor(launch_line_lanes(l) * 100 + 0.5) / 100));
     if (l->global.requests)

@@ -78,7 +78,8 @@ static int report_assert(struct warp *w, struct err *err)
     if (w->fault.why) {
         err_set(err, ERR_AssertFault, "%s: assertion `%s` failed (%s, %d thread%s)", kernel,
                 w->fault.why, place, n, n == 1 ? "" : "s");
-        err_next(err, "print the values that the assertion compares, in the thread named below");
+        err_next(err,
+                 "print the values that the assertion compares, in the first thread named above");
     } else {
         err_set(err, ERR_AssertFault, "%s reached a trap (%s, %d thread%s)", kernel, place, n,
                 n == 1 ? "" : "s");
@@ -165,6 +166,12 @@ static const struct insn *waits_at(const struct group *g)
                                            : g->block->first;
 }
 
+/* The compiler left nothing in the loop but its jump: no read, so nothing that could change. */
+static bool is_branch(const struct insn *in)
+{
+    return strncmp(in->spelling, "bra", 3) == 0;
+}
+
 static void put_waiter(struct buf *b, const struct warp *w, const struct group *g)
 {
     const struct insn *in = waits_at(g);
@@ -174,7 +181,11 @@ static void put_waiter(struct buf *b, const struct warp *w, const struct group *
     buf_puts(b, "  waits   ");
     report_threads(b, w, g->mask);
     if (in)
-        buf_printf(b, g->state == GROUP_READY ? " round a loop with %s" : " at %s", in->spelling);
+        buf_printf(b,
+                   g->state != GROUP_READY ? " at %s"
+                   : is_branch(in)         ? " round a loop"
+                                           : " round a loop with %s",
+                   in->spelling);
     if (file)
         buf_printf(b, " (%s line %d)", file, loc->line);
     buf_putc(b, '\n');
@@ -347,7 +358,13 @@ int check_deadlock(struct cta *cta, struct err *err)
     if (!n)
         return err_set(err, ERR_Deadlock, "%s: no thread can go on", kernel);
     report_place(place, sizeof place, cta, places[0].in);
-    if (has_loop) {
+    if (has_loop && is_branch(places[0].in)) {
+        err_set(err, ERR_Deadlock,
+                "%s: threads go round a loop that changes and reads nothing, so it never ends (%s)",
+                kernel, place);
+        err_next(err, "change in the loop what it tests; a flag that another thread sets is read "
+                      "through volatile or an atomic");
+    } else if (has_loop) {
         err_set(err, ERR_Deadlock,
                 "%s: threads go round a loop with %s, and nothing will ever change it (%s)", kernel,
                 places[0].in->spelling, place);

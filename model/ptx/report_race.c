@@ -223,7 +223,16 @@ static void explain_global(struct buf *b, struct words *t)
     is_same_line = !strcmp(low, high);
     is_sum =
         (race->is_write_first && race->is_write_second) || (is_same_line && !strchr(t->name, '['));
-    if (is_sum || (is_same_line && race->is_same_block)) {
+    if (is_same_line && race->is_same_block && !is_sum) {
+        snprintf(
+            why, sizeof why,
+            "the warps of a block run in no fixed order and at the same time: += loses updates "
+            "of others, and a neighbour may be read before or after its change");
+        snprintf(try_, sizeof try_,
+                 "atomicAdd(&%s, ...) for a sum; a neighbour is read into a variable before a "
+                 "__syncthreads() and %s writes after it",
+                 t->name, low);
+    } else if (is_sum) {
         snprintf(why, sizeof why,
                  "%s run in no fixed order and at the same time: += reads, adds and writes, and "
                  "updates of others get lost",
