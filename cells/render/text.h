@@ -25,7 +25,8 @@ void text_put_xml(struct buf *out, const char *text);
 /*
  * text at the end of the current line, which has `at` columns already, broken at blanks so
  * that no line exceeds TEXT_COLUMNS where a blank allows it; further lines start after
- * `hang` blanks. Parts that three or more blanks separate stay whole where they fit a line. A '\n' in it breaks too. Does not end the last line.
+ * `hang` blanks. Parts that three or more blanks separate stay whole where they fit a line. A '\n'
+ * in it breaks too. Does not end the last line.
  */
 void text_put_wrapped(struct buf *out, const char *text, size_t at, size_t hang);
 
