@@ -31,7 +31,6 @@ SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g -fno-omi
               -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc -Wno-format-truncation"
 
 all: $(BUILD)/warpbook                ## build the kernel
-
 $(BUILD)/warpbook: $(BUILD)/jupyter-kernel/main.o $(BUILD)/libwarpbook.a $(EXTRA)
 	$(SAY)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out $(EXTRA),$^) $(LDLIBS)
 
