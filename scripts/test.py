@@ -2,8 +2,8 @@
 Runs every test and sums them to one closing line: `N passed, N failed, N skipped`.
 
 Builds twice (plain; AddressSanitizer and UBSan), then runs the C unit tests in both builds, the
-fuzzers, and pytest. Whatever lacks what it needs skips by name; whatever cannot be built, or dies
-without a word, counts as failed.
+fuzzers, and pytest: as many at a time as there are processors, but reported in order. Whatever lacks
+what it needs skips by name; whatever cannot be built, or dies without a word, counts as failed.
 """
 import argparse
 import glob
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Sanitizers that see nothing to free at exit of a killed child, and stop at the first finding.
@@ -21,10 +22,17 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:abort_on_error=0"
 
 
 class Tally:
-    """What passed, failed and skipped so far."""
+    """What passed, failed and skipped so far, and what is to be printed about it."""
 
     def __init__(self):
         self.passed, self.failed, self.skipped = 0, [], []
+        self.lines = []
+
+    def say(self, text):
+        self.lines.append("   " + text)
+
+    def show(self, output):
+        self.lines.append("    " + "\n    ".join(output.rstrip().splitlines()[-60:]))
 
     def add(self, passed=0, failed=(), skipped=()):
         self.passed += passed
@@ -62,6 +70,19 @@ def build(tally, what, targets):
     return status == 0
 
 
+def together(tally, jobs):
+    """Runs (function, arguments...) side by side, each with a tally of its own; sums them in order."""
+    def one(job):
+        own = Tally()
+        job[0](own, *job[1:])
+        return own
+
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        for own in pool.map(one, jobs):
+            print("\n".join(own.lines), flush=True)
+            tally.add(own.passed, own.failed, own.skipped)
+
+
 def unit(tally, program, env, label):
     """One cmocka program, whose report is in TAP."""
     name = os.path.basename(program) + label
@@ -71,17 +92,17 @@ def unit(tally, program, env, label):
     failed = re.findall(r"^not ok \d+(?: -)? ([^\n]*)", output, re.M)
     if not failed and (status or not passed + len(skipped)):
         failed = [f"(status {status}, no test failed by name)"]
-    print(f"   {name}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped", flush=True)
+    tally.say(f"{name}: {passed} passed, {len(failed)} failed, {len(skipped)} skipped")
     if failed:
-        show(output)
+        tally.show(output)
     tally.add(passed, [f"{name}: {f}" for f in failed], [f"{name}: {s}" for s in skipped])
 
 
 def fuzz(tally, program, seconds):
     status, output = run([program, str(seconds)], SANITIZERS, timeout=seconds + 120)
-    print("   " + (output.strip().splitlines() or ["(silent)"])[-1], flush=True)
+    tally.say((output.strip().splitlines() or ["(silent)"])[-1])
     if status:
-        show(output)
+        tally.show(output)
         tally.add(failed=[os.path.basename(program)])
     else:
         tally.add(passed=1)
@@ -95,7 +116,7 @@ def python_tests(tally, folder, env, label=""):
                           f"--junitxml={report}", "--timeout=180", "--tb=short"], env, timeout=1500)
     if status == 5:  # an empty folder
         return
-    print("   " + output.strip().splitlines()[-1], flush=True)
+    tally.say(f"{folder}{label}: {output.strip().splitlines()[-1]}")
     failed, skipped, passed = [], [], 0
     if os.path.exists(report):
         for case in ET.parse(report).iter("testcase"):
@@ -109,8 +130,14 @@ def python_tests(tally, folder, env, label=""):
     if status and not failed:
         failed = [f"{folder}{label} (pytest status {status})"]
     if failed:
-        show(output)
+        tally.show(output)
     tally.add(passed, failed, skipped)
+
+
+def names(kind):
+    """The programs of a folder of C tests, by name."""
+    prefix = {"unit": "test", "fuzz": "fuzz"}[kind]
+    return sorted(os.path.basename(path)[:-2] for path in glob.glob(f"tests/{kind}/{prefix}_*.c"))
 
 
 def main():
@@ -131,24 +158,24 @@ def main():
         tally, "the same under AddressSanitizer and UBSan", ["asan-binaries"])
     if plain and "unit" in parts:
         heading("unit tests")
-        for source in sorted(glob.glob("tests/unit/test_*.c")):
-            unit(tally, "build/tests/" + os.path.basename(source)[:-2], {}, "")
+        together(tally, [(unit, f"build/tests/{name}", {}, "") for name in names("unit")])
     if asan and "asan" in parts:
         heading("unit tests under AddressSanitizer and UBSan")
-        for source in sorted(glob.glob("tests/unit/test_*.c")):
-            unit(tally, "build/asan/tests/" + os.path.basename(source)[:-2], SANITIZERS, " (asan)")
+        together(tally, [(unit, f"build/asan/tests/{name}", SANITIZERS, " (asan)")
+                         for name in names("unit")])
     if asan and "fuzz" in parts:
         heading("fuzzers")
-        for source in sorted(glob.glob("tests/fuzz/fuzz_*.c")):
-            fuzz(tally, "build/asan/fuzz/" + os.path.basename(source)[:-2], 60 if options.long else 5)
+        together(tally, [(fuzz, f"build/asan/fuzz/{name}", 60 if options.long else 5)
+                         for name in names("fuzz")])
     if plain and "python" in parts:
-        for folder in sorted({os.path.dirname(p) for p in glob.glob("tests/*/test_*.py")}):
-            heading(folder)
-            python_tests(tally, folder, {})
+        heading("Python tests")
+        together(tally, [(python_tests, folder, {})
+                         for folder in sorted({os.path.dirname(p) for p in glob.glob("tests/*/test_*.py")})])
         if options.long and asan:
             heading("tests/conformance under AddressSanitizer and UBSan")
-            python_tests(tally, "tests/conformance",
-                         {"WARPBOOK": os.path.abspath("build/asan/warpbook"), **SANITIZERS}, " (asan)")
+            together(tally, [(python_tests, "tests/conformance",
+                              {"WARPBOOK": os.path.abspath("build/asan/warpbook"), **SANITIZERS},
+                              " (asan)")])
 
     if options.long and "unit" in parts:
         heading("blocks on several host threads under ThreadSanitizer")
