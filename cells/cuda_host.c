@@ -153,6 +153,15 @@ static int forgot_mark(const struct cuda_item *item, struct err *err)
                          "kernels call");
 }
 
+/* `<<<4, 256>>>(n);` defines nothing that could be left out: its name was. */
+static int nameless_launch(const struct cuda_item *item, struct err *err)
+{
+    snprintf(err->place, sizeof(err->place), "In[%d]", item->cell);
+    err_set(err, ERR_SyntaxError, "a kernel's name stands before <<<");
+    err_at(err, item->line, item->column, 3);
+    return err_next(err, "a launch is kernel<<<grid, block>>>(arguments);");
+}
+
 /* `using std::cout;`: of std, kernels have no more than this. */
 static bool is_host_using(const struct cuda_item *item)
 {
@@ -217,6 +226,8 @@ static int mark(const struct markings *markings, struct cuda_item *item, struct 
         set_kind(item, ITEM_HOST);
     if (!item->is_unannotated)
         return 0;
+    if (item->text.size >= 3 && memcmp(item->text.data, "<<<", 3) == 0)
+        return nameless_launch(item, err);
     marks = marks_of(markings, item->head);
     if (marks.is_global && is_function(item))
         set_kind(item, ITEM_KERNEL);

@@ -79,6 +79,9 @@ int expr_need_int(struct scope *scope, const struct expr *expr, const struct val
         *out = v->type == VALUE_INT ? v->i : v->b;
         return 0;
     }
+    if (v->type == VALUE_FLOAT && expr->kind == EXPR_VALUE)
+        return expr_fail(scope, expr, err, ERR_UsageError, "%s: an integer is needed here",
+                         expr_show(scope, expr));
     if (v->type == VALUE_FLOAT)
         return expr_fail(scope, expr, err, ERR_UsageError, "%s is %g: an integer is needed here",
                          expr_show(scope, expr), v->f);

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-enum { MAX_LOCALS = 3 };
+enum { MAX_LOCALS = 3, MAX_BLOCK = 1024 /* threads */ };
 
 /* One plan while it is made. */
 struct maker {
@@ -80,7 +80,7 @@ static int to_dim(struct maker *m, const struct value *v, const char *what,
     for (int i = 0; i < 3; i++)
         if (axes[i] < 0 || axes[i] > UINT32_MAX) {
             err_set(err, ERR_LaunchError, "%s is %" PRId64 ": it is 1 to %d", what, axes[i],
-                    INT32_MAX);
+                    strcmp(what, "block") == 0 ? MAX_BLOCK : INT32_MAX);
             return where ? fail_at(where, err) : -1;
         }
     *out = (struct ptx_dim){ (unsigned)axes[0], (unsigned)axes[1], (unsigned)axes[2] };

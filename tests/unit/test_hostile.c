@@ -106,6 +106,20 @@ static void a_long_line_is_shown_at_its_caret(void **state)
     assert_non_null(strstr(traceback(h), "y[i + 3] = a * x[i]"));
 }
 
+/* ---- launch lines ---- */
+
+static void a_slip_is_named_for_what_it_is(void **state)
+{
+    struct harness *h = *state;
+
+    assert_reports(h, "%buffer float x[1.5]", "UsageError", "1.5: an integer is needed here");
+    need_compiler(h);
+    run_cell(h, "__global__ void k(int n) {}");
+    /* It was taken for host code without a name, and left out without a word. */
+    assert_reports(h, "<<<4, 256>>>(1);", "SyntaxError", "a kernel's name stands before <<<");
+    assert_reports(h, "k<<<4, -256>>>(1);", "LaunchError", "block is -256: it is 1 to 1024");
+}
+
 /* ---- large buffers ---- */
 
 /* Each byte was asked for on its own: minutes for a gigabyte, deaf to an interrupt. */
@@ -146,6 +160,7 @@ int main(int argc, char **argv)
         SESSION_TEST(memory_after_its_free_is_named),
         SESSION_TEST(a_failed_launch_frees_no_variables),
         SESSION_TEST(a_long_line_is_shown_at_its_caret),
+        SESSION_TEST(a_slip_is_named_for_what_it_is),
         SESSION_TEST(what_was_never_written_is_counted_by_the_word),
     };
 
