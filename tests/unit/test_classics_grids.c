@@ -539,6 +539,39 @@ static void curand_gives_its_distributions(void **state)
         }
 }
 
+static void all_blocks_wait_between_the_sweeps_of_jacobi(void **state)
+{
+    enum { N = 24, SWEEPS = 9 };
+
+    (void)state;
+    for (size_t b = 0; b < COUNT(CLASSIC_BUILDS); b++) {
+        struct rig rig;
+        struct arguments a = { .size = 0 };
+        static float from[N * N], to[N * N];
+        uint64_t at_a, at_b;
+        float *x, *y;
+
+        classic_open(&rig, "groups.cu", &CLASSIC_BUILDS[b]);
+        rig.launch.is_cooperative = true;
+        x = classic_buffer(&rig, NULL, sizeof from, &at_a);
+        y = classic_buffer(&rig, NULL, sizeof from, &at_b);
+        for (int i = 0; i < N * N; i++)
+            from[i] = x[i] = (float)(i * 37 % 101);
+        give_pointer(&a, at_a);
+        give_pointer(&a, at_b);
+        give_int(&a, N);
+        give_int(&a, SWEEPS);
+        classic_run(&rig, "jacobi", dim(4, 1), dim(64, 1), &a);
+        for (int s = 0; s < SWEEPS; s++) {
+            for (int i = 0; i < N * N; i++)
+                to[i] = wanted_stencil(from, i / N, i % N, N, N);
+            memcpy(from, to, sizeof to);
+        }
+        classic_equal("jacobi", &CLASSIC_BUILDS[b], SWEEPS % 2 ? y : x, from, N * N, 1e-6f);
+        rig_done(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +582,7 @@ int main(void)
         cmocka_unit_test(a_product_by_tensor_cores_is_right),
         cmocka_unit_test(a_stencil_in_one_dimension_reads_its_halo),
         cmocka_unit_test(stencils_in_two_dimensions_are_right_at_every_edge),
+        cmocka_unit_test(all_blocks_wait_between_the_sweeps_of_jacobi),
         cmocka_unit_test(a_stencil_in_three_dimensions_marches_along_z),
         cmocka_unit_test(mandelbrots_set_has_its_steps),
         cmocka_unit_test(bodies_attract_each_other),

@@ -74,7 +74,7 @@ static void cooperative_groups_give_the_sum(void **state)
     };
 
     (void)state;
-    check_reductions(ROWS, COUNT(ROWS), 2);
+    check_reductions(ROWS, COUNT(ROWS), COUNT(CLASSIC_BUILDS));
 }
 
 /* ---- Scans ---------------------------------------------------------------------------------- */
