@@ -330,9 +330,15 @@ static int take_matrix_address(struct decoder *d, int operand, bool is_store, st
 /* The instruction as it is now, but for what runs it. */
 static void make_access(struct decoder *d, struct matrix_move *x)
 {
-    x->access = *d->insn;
-    x->access.offset = 0;
-    x->access.extra = NULL;
+    for (int kind = MEMORY_U8; kind <= MEMORY_64; kind++) {
+        struct insn *access = &x->accesses[kind];
+
+        *access = *d->insn;
+        access->offset = 0;
+        access->extra = NULL;
+        access->memory = (uint8_t)kind;
+        access->option |= kind == MEMORY_64 ? ACCESS_WIDE_ROWS : 0;
+    }
     d->insn->extra = x;
 }
 

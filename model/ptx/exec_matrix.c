@@ -384,12 +384,9 @@ static uint64_t base_of(const struct warp *w, const struct matrix_move *x, int l
 static int move_lanes(struct warp *w, const struct matrix_move *x, enum memory_kind kind,
                       bool is_store)
 {
-    struct insn access = x->access;
+    const struct insn *access = &x->accesses[kind];
 
-    access.memory = (uint8_t)kind;
-    if (kind == MEMORY_64)
-        access.option |= ACCESS_WIDE_ROWS;
-    return is_store ? exec_store(w, &access, FULL_MASK) : exec_load(w, &access, FULL_MASK);
+    return is_store ? exec_store(w, access, FULL_MASK) : exec_load(w, access, FULL_MASK);
 }
 
 /* Row and column of an element of a lane's register, whatever the part. */

@@ -334,6 +334,7 @@ struct base {
 struct shared_variable {
     const char *name;
     uint32_t address, size;
+    const struct ast_function *kernel; /* whose own it is; NULL: any may use it */
 };
 
 struct ptx_module {

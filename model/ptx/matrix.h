@@ -86,7 +86,9 @@ struct matrix_move {
     uint32_t stride;    /* 32 bits, in elements */
     bool is_transposed; /* ldmatrix.trans */
     int count;          /* ldmatrix.x4 */
-    struct insn access; /* a load or store of one element a lane, through the scratch rows */
+    /* Loads or stores of one element a lane, through the scratch rows; checks keep them as places.
+     */
+    struct insn accesses[MEMORY_64 + 1];
     uint32_t at, value; /* scratch rows: addresses, and what is moved */
     int64_t offset;
 };

@@ -72,12 +72,16 @@ static void place_all_shared(struct ptx_module *m, uint64_t *common)
             s->address = m->dynamic_shared_base;
 }
 
-static void describe_shared(struct ptx_module *m, const struct symbol *list)
+static void describe_shared(struct ptx_module *m, const struct symbol *list,
+                            const struct ast_function *kernel)
 {
     for (const struct symbol *s = list; s; s = s->next)
         if (s->space == SPACE_SHARED)
             m->shared[s->shared_index - 1] = (struct shared_variable){
-                .name = s->name, .address = (uint32_t)s->address, .size = (uint32_t)s->size
+                .name = s->name,
+                .address = (uint32_t)s->address,
+                .size = (uint32_t)s->size,
+                .kernel = kernel,
             };
 }
 
@@ -86,9 +90,9 @@ static int describe_all_shared(struct ptx_module *m, struct err *err)
     m->shared = arena_array(m->arena, (size_t)m->shared_count, sizeof *m->shared);
     if (!m->shared)
         return fail_memory(err);
-    describe_shared(m, m->ast.variables);
+    describe_shared(m, m->ast.variables, NULL);
     for (const struct ast_function *f = m->ast.functions; f; f = f->next)
-        describe_shared(m, f->variables);
+        describe_shared(m, f->variables, f->is_entry ? f : NULL);
     return 0;
 }
 

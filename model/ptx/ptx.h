@@ -255,7 +255,6 @@ enum ptx_warning_kind {
     PTX_WARNING_LEAK,             /* device malloc without free */
     PTX_WARNING_EARLY_RETURN,     /* a barrier that some threads left out by returning */
     PTX_WARNING_WARP_RACE,        /* inside a warp: right in lockstep, open since Volta */
-    PTX_WARNING_ACTIVE_MASK,      /* __activemask() as the mask of a *_sync */
     PTX_WARNING_COUNT
 };
 struct ptx_warning {

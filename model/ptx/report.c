@@ -262,6 +262,8 @@ const struct shared_variable *report_shared(const struct run *run, uint64_t addr
         const struct shared_variable *v = &m->shared[i];
         uint64_t end = v->size ? (uint64_t)v->address + v->size : run->shared_bytes;
 
+        if (v->kernel && v->kernel != run->entry->ast)
+            continue;
         if (address >= v->address && address < end && (!found || v->size))
             found = v;
     }

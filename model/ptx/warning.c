@@ -118,11 +118,6 @@ static const char *text_of(const struct cta *cta, const struct note *n, struct a
                             "%s: threads that have returned do not come here; a GPU waits for the "
                             "others only (first thread %s of block %s)",
                             place, thread, block);
-    case PTX_WARNING_ACTIVE_MASK:
-        return arena_printf(arena,
-                            "%s takes __activemask() for the lanes that should take part; it only "
-                            "says which run together just now",
-                            place);
     case PTX_WARNING_PRINTF_LOST:
     case PTX_WARNING_LEAK:
     case PTX_WARNING_COUNT:
