@@ -100,7 +100,7 @@ static void read_source(struct bytes input)
         for (size_t i = 0; roots && i < items.count; i++)
             roots[i] = i % 2 == 0;
         if (roots && cuda_compose(&items, roots, &out, &err) == 0)
-            cuda_include_at(&items, 1);
+            cuda_include_at(&items, (struct bytes){ buf_text(&out), out.size }, 1);
         free(roots);
     }
     buf_done(&out);
