@@ -49,7 +49,7 @@ def test_a_long_launch_says_how_far_it_is_and_stops_when_told(client):
         elif message["header"]["msg_type"] == "update_display_data":
             updates.append((time.monotonic(), message["content"]))
     client.pending += seen
-    assert shown and " of 100000 blocks" in shown["data"]["text/plain"]
+    assert shown and " of 100,000 blocks" in shown["data"]["text/plain"]
     assert "to go" in shown["data"]["text/plain"]
     display_id = shown["transient"]["display_id"]
     assert all(u["transient"]["display_id"] == display_id for _, u in updates)
