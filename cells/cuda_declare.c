@@ -332,17 +332,6 @@ static enum item_kind kind_of(const struct reading *r)
     return data_kind(r);
 }
 
-static struct bytes trimmed(struct bytes b)
-{
-    while (b.size > 0 && isspace((unsigned char)b.data[0])) {
-        b.data++;
-        b.size--;
-    }
-    while (b.size > 0 && isspace((unsigned char)b.data[b.size - 1]))
-        b.size--;
-    return b;
-}
-
 char *cuda_one_line(struct arena *arena, struct bytes text)
 {
     struct scanner s = { text.data, text.data + text.size, true };
@@ -397,7 +386,7 @@ static int finish(struct reading *r)
     item->kind = kind_of(r);
     if (r->body && (r->is_function || r->is_type))
         head.size = (size_t)(r->body - head.data);
-    item->head = cuda_one_line(item->arena, trimmed(head));
+    item->head = cuda_one_line(item->arena, scan_trimmed(head));
     r->scope = r->name.kind == SCAN_WORD && r->is_function ? scope_of(r) : r->scope;
     if (!item->head || !r->scope)
         return no_memory(r->err);
@@ -406,7 +395,7 @@ static int finish(struct reading *r)
                            !r->is_macro_call && item->kind != ITEM_ONCE &&
                            item->kind != ITEM_CONSTANT;
     if (r->assign && item->kind == ITEM_CONSTANT && item->name_count == 0)
-        item->value = trimmed((struct bytes){ r->assign, (size_t)(end - 1 - r->assign) });
+        item->value = scan_trimmed((struct bytes){ r->assign, (size_t)(end - 1 - r->assign) });
     if (item->kind == ITEM_OPERATOR)
         return cuda_item_add_name(item, (struct item_name){ .scope = r->scope, .kind = item->kind },
                                   bytes_of(item->head), r->err);

@@ -19,15 +19,6 @@ struct parts {
     bool is_variadic;
 };
 
-static struct bytes trimmed(const char *from, const char *to)
-{
-    while (from < to && isspace((unsigned char)*from))
-        from++;
-    while (to > from && isspace((unsigned char)to[-1]))
-        to--;
-    return (struct bytes){ from, (size_t)(to - from) };
-}
-
 /* NAME ( part , part ): commas outside all brackets part. False for anything else. */
 static bool read_parts(struct bytes text, struct parts *out)
 {
@@ -49,7 +40,8 @@ static bool read_parts(struct bytes text, struct parts *out)
             continue;
         if (out->count == MAX_PARTS)
             return false;
-        out->list[out->count++] = trimmed(from, t.text.data);
+        out->list[out->count++] =
+            scan_trimmed((struct bytes){ from, (size_t)(t.text.data - from) });
         from = s.at;
     }
     out->rest = (struct bytes){ s.at, (size_t)(s.end - s.at) };

@@ -165,3 +165,14 @@ bool scan_identifier(struct scanner *s, struct scanner *directive, struct bytes 
             return false;
     }
 }
+
+struct bytes scan_trimmed(struct bytes text)
+{
+    while (text.size > 0 && isspace((unsigned char)text.data[0])) {
+        text.data++;
+        text.size--;
+    }
+    while (text.size > 0 && isspace((unsigned char)text.data[text.size - 1]))
+        text.size--;
+    return text;
+}

@@ -40,4 +40,7 @@ bool scan_is_word(struct scan_token t, const char *word);
  */
 bool scan_identifier(struct scanner *s, struct scanner *directive, struct bytes *out);
 
+/* The text without the blanks at both ends. */
+struct bytes scan_trimmed(struct bytes text);
+
 #endif

@@ -100,17 +100,6 @@ static struct bytes directive_word(struct bytes text, struct bytes *rest)
     return t.kind == SCAN_WORD || t.kind == SCAN_NUMBER ? t.text : (struct bytes){ "", 0 };
 }
 
-static struct bytes trimmed(struct bytes b)
-{
-    while (b.size > 0 && isspace((unsigned char)b.data[0])) {
-        b.data++;
-        b.size--;
-    }
-    while (b.size > 0 && isspace((unsigned char)b.data[b.size - 1]))
-        b.size--;
-    return b;
-}
-
 static struct bytes without_comment(struct bytes text)
 {
     const char *comment = memmem(text.data, text.size, "//", 2);
@@ -120,7 +109,7 @@ static struct bytes without_comment(struct bytes text)
         text.size = (size_t)(comment - text.data);
     if (other && (!comment || other < comment))
         text.size = (size_t)(other - text.data);
-    return trimmed(text);
+    return scan_trimmed(text);
 }
 
 static int read_define(struct cuda_item *item, enum item_kind kind, struct bytes rest,
@@ -255,7 +244,7 @@ static int read_directive(const struct place *place, struct scanner *s, struct s
         return read_define(item, ITEM_UNDEF, rest, err);
     else if (is_if(word))
         return read_conditional(place, s, rest, p, item, err);
-    else if (!bytes_equal(word, "pragma") || bytes_equal(trimmed(rest), "once"))
+    else if (!bytes_equal(word, "pragma") || bytes_equal(scan_trimmed(rest), "once"))
         item->kind = ITEM_ONCE; /* #warning, #error; #pragma once means nothing here */
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "cells/buffer_symbol.h"
 #include "cells/internal.h"
+#include "cells/samples.h"
 #include "kernels/launch.h"
 
 #include <stdlib.h>
@@ -293,22 +294,6 @@ static int put_request(struct runner *r, int status_fd, struct err *err)
 
 /* ---- the answer ---- */
 
-static double *copy_doubles(struct arena *arena, struct bytes record, unsigned tag, size_t *n)
-{
-    struct bytes data;
-    double *copy;
-
-    *n = 0;
-    if (!fields_find(record, tag, 0, &data) || data.size < sizeof(double))
-        return NULL;
-    copy = arena_alloc(arena, data.size);
-    if (!copy)
-        return NULL;
-    memcpy(copy, data.data, data.size);
-    *n = data.size / sizeof(double);
-    return copy;
-}
-
 static int read_answer(struct runner *r, const struct child_message *answer,
                        struct launch_outcome *out, struct err *err)
 {
@@ -322,8 +307,8 @@ static int read_answer(struct runner *r, const struct child_message *answer,
     if (!fields_find(child_message_body(answer), TAG_DONE, r->trials, &done))
         return err_set(err, ERR_InternalError, "the launch gave no answer");
     out->has_facts = launch_read_facts(done, arena, &out->facts);
-    out->samples_us = copy_doubles(arena, done, TAG_SAMPLES_US, &out->sample_count);
-    out->clocks_mhz = copy_doubles(arena, done, TAG_CLOCKS_MHZ, &clocks);
+    out->samples_us = samples_read(arena, done, TAG_SAMPLES_US, &out->sample_count);
+    out->clocks_mhz = samples_read(arena, done, TAG_CLOCKS_MHZ, &clocks);
     out->is_measured = out->samples_us != NULL;
     out->rejected = (int)fields_int(done, TAG_REJECTED, 0);
     out->inner = (int)fields_int(done, TAG_INNER, 1);

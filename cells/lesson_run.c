@@ -8,6 +8,7 @@
 #include "cells/cuda_table.h"
 #include "cells/images.h"
 #include "cells/internal.h"
+#include "cells/samples.h"
 #include "kernels/launch.h"
 
 #include <errno.h>
@@ -330,45 +331,10 @@ static int run_model(struct work *w, bool is_debug, struct err *err)
 
 /* ---- the card ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-
-    return (p > q) - (p < q);
-}
-
-/* The quantile of sorted values, between neighbours by distance (as numpy's default). */
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t low = (size_t)at;
-
-    if (low + 1 >= n)
-        return sorted[n - 1];
-    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
-}
-
-/* A field of doubles, copied to the arena; *n gets how many. NULL: none, or out of memory. */
-static double *doubles_of(struct arena *arena, struct bytes record, unsigned tag, size_t *n)
-{
-    struct bytes data;
-    double *copy;
-
-    *n = 0;
-    if (!fields_find(record, tag, 0, &data) || data.size < sizeof(double))
-        return NULL;
-    copy = arena_alloc(arena, data.size);
-    if (!copy)
-        return NULL;
-    memcpy(copy, data.data, data.size);
-    *n = data.size / sizeof(double);
-    return copy;
-}
-
 static void take_clock(struct lesson_run *run, struct rung_outcome *o, double *clocks, size_t n)
 {
-    qsort(clocks, n, sizeof(*clocks), compare_doubles);
-    o->clock_mhz = quantile(clocks, n, 0.5);
+    samples_sort(clocks, n);
+    o->clock_mhz = samples_quantile(clocks, n, 0.5);
     if (run->clock_low_mhz == 0 || clocks[0] < run->clock_low_mhz)
         run->clock_low_mhz = clocks[0];
     if (clocks[n - 1] > run->clock_high_mhz)
@@ -378,17 +344,17 @@ static void take_clock(struct lesson_run *run, struct rung_outcome *o, double *c
 static int take_times(struct work *w, struct rung_outcome *o, struct bytes done, struct err *err)
 {
     size_t n, clocks;
-    double *sorted = doubles_of(w->call->arena, done, TAG_SAMPLES_US, &n);
-    double *mhz = doubles_of(w->call->arena, done, TAG_CLOCKS_MHZ, &clocks);
+    double *sorted = samples_read(w->call->arena, done, TAG_SAMPLES_US, &n);
+    double *mhz = samples_read(w->call->arena, done, TAG_CLOCKS_MHZ, &clocks);
 
-    o->samples_us = doubles_of(w->call->arena, done, TAG_SAMPLES_US, &n);
+    o->samples_us = samples_read(w->call->arena, done, TAG_SAMPLES_US, &n);
     if (!sorted || !o->samples_us)
         return err_set(err, ERR_InternalError, "the GPU process gave no times for %s",
                        o->rung->kernel);
-    qsort(sorted, n, sizeof(*sorted), compare_doubles);
+    samples_sort(sorted, n);
     o->is_measured = true;
-    o->median_us = quantile(sorted, n, 0.5);
-    o->iqr_us = quantile(sorted, n, 0.75) - quantile(sorted, n, 0.25);
+    o->median_us = samples_quantile(sorted, n, 0.5);
+    o->iqr_us = samples_quantile(sorted, n, 0.75) - samples_quantile(sorted, n, 0.25);
     o->min_us = sorted[0];
     o->repeat = (int)n;
     o->rejected = (int)fields_int(done, TAG_REJECTED, 0);

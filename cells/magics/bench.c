@@ -11,6 +11,7 @@
 #include "cells/magics/launch.h"
 #include "cells/magics/occupancy.h"
 #include "cells/render/text.h"
+#include "cells/samples.h"
 #include "kernels/lessons.h"
 
 #include <math.h>
@@ -25,24 +26,6 @@ struct bench {
 
 /* ---- numbers ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-
-    return (p > q) - (p < q);
-}
-
-/* The quantile of sorted values, between neighbours by distance (as numpy's default). */
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t low = (size_t)at;
-
-    if (low + 1 >= n)
-        return sorted[n - 1];
-    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
-}
-
 static double median_of(struct arena *arena, const double *values, size_t n)
 {
     double *sorted = n ? arena_array(arena, n, sizeof(*sorted)) : NULL;
@@ -50,8 +33,8 @@ static double median_of(struct arena *arena, const double *values, size_t n)
     if (!sorted)
         return 0;
     memcpy(sorted, values, n * sizeof(*sorted));
-    qsort(sorted, n, sizeof(*sorted), compare_doubles);
-    return quantile(sorted, n, 0.5);
+    samples_sort(sorted, n);
+    return samples_quantile(sorted, n, 0.5);
 }
 
 static int take_times(struct call *call, struct bench *b, struct err *err)
@@ -70,9 +53,10 @@ static int take_times(struct call *call, struct bench *b, struct err *err)
     if (!sorted)
         return err_set(err, ERR_ResourceError, "out of memory");
     memcpy(sorted, o->samples_us, o->sample_count * sizeof(*sorted));
-    qsort(sorted, o->sample_count, sizeof(*sorted), compare_doubles);
-    b->median_us = quantile(sorted, o->sample_count, 0.5);
-    b->iqr_us = quantile(sorted, o->sample_count, 0.75) - quantile(sorted, o->sample_count, 0.25);
+    samples_sort(sorted, o->sample_count);
+    b->median_us = samples_quantile(sorted, o->sample_count, 0.5);
+    b->iqr_us = samples_quantile(sorted, o->sample_count, 0.75) -
+                samples_quantile(sorted, o->sample_count, 0.25);
     b->min_us = sorted[0];
     b->max_us = sorted[o->sample_count - 1];
     b->clock_mhz = o->clocks_mhz ? median_of(call->arena, o->clocks_mhz, o->sample_count) : 0;

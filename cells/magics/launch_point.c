@@ -3,16 +3,10 @@
  */
 #include "cells/internal.h"
 #include "cells/magics/launch.h"
+#include "cells/samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-
-    return (p > q) - (p < q);
-}
 
 struct launch_time launch_measured(const struct launch_point *point)
 {
@@ -23,7 +17,7 @@ struct launch_time launch_measured(const struct launch_point *point)
     if (!sorted)
         return (struct launch_time){ 0 };
     memcpy(sorted, o->samples_us, o->sample_count * sizeof(*sorted));
-    qsort(sorted, o->sample_count, sizeof(*sorted), compare_doubles);
+    samples_sort(sorted, o->sample_count);
     t.us = sorted[o->sample_count / 2];
     if (o->sample_count % 2 == 0)
         t.us = (t.us + sorted[o->sample_count / 2 - 1]) / 2;

@@ -103,18 +103,6 @@ static uint32_t misaligned(const struct access *a, uint32_t mask)
     return lanes;
 }
 
-/* Which window a generic address is in; anything outside the windows is global. */
-static enum space space_at(uint64_t address)
-{
-    if (address - SHARED_WINDOW < WINDOW_BYTES)
-        return SPACE_SHARED;
-    if (address - LOCAL_WINDOW < WINDOW_BYTES)
-        return SPACE_LOCAL;
-    if (address - PARAM_WINDOW < WINDOW_BYTES)
-        return SPACE_PARAM;
-    return SPACE_GLOBAL;
-}
-
 uint64_t access_window(enum space space)
 {
     return space == SPACE_SHARED  ? SHARED_WINDOW
@@ -277,7 +265,7 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
     find_range(a, mask);
     a->space = in->space;
     if (in->space == SPACE_GENERIC) {
-        a->space = space_at(a->low);
+        a->space = address_space(a->low);
         if (access_window(a->space)) {
             for (int l = 0; l < WARP; l++)
                 a->address[l] -= access_window(a->space);
@@ -311,9 +299,9 @@ uint32_t access_same_space(const struct warp *w, const struct insn *in, uint32_t
 
     if (in->option & ACCESS_ADDRESS_32 || !is_any_in_window(wide, (uint64_t)in->offset))
         return mask;
-    first = space_at(wide[__builtin_ctz(mask)] + (uint64_t)in->offset);
+    first = address_space(wide[__builtin_ctz(mask)] + (uint64_t)in->offset);
     for (uint32_t m = mask; m; m &= m - 1)
-        if (space_at(wide[__builtin_ctz(m)] + (uint64_t)in->offset) == first)
+        if (address_space(wide[__builtin_ctz(m)] + (uint64_t)in->offset) == first)
             same |= m & -m;
     return same;
 }

@@ -6,17 +6,6 @@
  */
 #include "model/ptx/access.h"
 
-enum space address_space(uint64_t address)
-{
-    if (address - SHARED_WINDOW < WINDOW_BYTES)
-        return SPACE_SHARED;
-    if (address - LOCAL_WINDOW < WINDOW_BYTES)
-        return SPACE_LOCAL;
-    if (address - PARAM_WINDOW < WINDOW_BYTES)
-        return SPACE_PARAM;
-    return SPACE_GLOBAL;
-}
-
 struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane)
 {
     const struct ptx_dim *block = &cta->run->launch->block;

@@ -687,8 +687,19 @@ void frame_close(struct warp *w, struct frame *frame);
 int origin_find(struct ptx_module *module, struct function *f, struct err *err) MUST_CHECK;
 /* The allocations that those are in a launch; after memory was mapped. -1: out of memory. */
 int origin_resolve(struct run *run, struct arena *arena) MUST_CHECK;
-/* address.c: one lane's generic address. */
-enum space address_space(uint64_t address);
+/* Which window a generic address is in; anything outside the windows is global. */
+static inline enum space address_space(uint64_t address)
+{
+    if (address - SHARED_WINDOW < WINDOW_BYTES)
+        return SPACE_SHARED;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES)
+        return SPACE_LOCAL;
+    if (address - PARAM_WINDOW < WINDOW_BYTES)
+        return SPACE_PARAM;
+    return SPACE_GLOBAL;
+}
+
+/* address.c: the host memory behind one lane's generic address. */
 /* Copies bytes, or appends a text up to its zero byte. False: they are not all in device memory. */
 bool address_read(const struct warp *w, int lane, uint64_t address, void *out, size_t size);
 bool address_read_text(const struct warp *w, int lane, uint64_t address, struct buf *out);
