@@ -130,8 +130,12 @@ class Notebook:
     def run_all(self, timeout=120):
         """Run > Run All Cells."""
         self.wait_idle()
-        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells') }")
-        self.page.wait_for_timeout(300)
+        # The command's promise knows when the last cell has run. The page does not: between two
+        # cells it shows an idle kernel, for as long as a busy machine takes to send the next one.
+        done = self.page.evaluate("""timeout => Promise.race([
+            jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
+            new Promise(late => setTimeout(late, timeout, false))])""", timeout * 1000)
+        assert done, f"the cells still ran after {timeout} s"
         self.wait_idle(timeout)
 
     def button(self, command):
@@ -161,9 +165,13 @@ class Notebook:
         return []
 
     def run(self, n, timeout=60, wait=True):
+        prompt = self.cell(n).locator(".jp-InputPrompt")
+        before = prompt.text_content()
         self.cell(n).locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_timeout(300)
+        # Idle before the cell has been sent is not yet idle after it.
+        self.page.wait_for_function("([prompt, before]) => prompt.textContent !== before",
+                                    arg=[prompt.element_handle(), before], timeout=timeout * 1000)
         if wait:
             self.wait_idle(timeout)
 
