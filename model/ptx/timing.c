@@ -16,12 +16,12 @@
 #include "model/memory.h"
 #include "model/occupancy.h"
 #include "model/ptx/costs.h"
+#include "model/server.h"
 
 enum {
     MAX_PARTITIONS = 4,
     MAX_RESIDENT = 64, /* warps of an SM */
     MAX_ISSUES = 3000000,
-    FINE = 256, /* the servers count in 1/256 cycle */
 };
 
 #define NEVER INT64_MAX
@@ -76,10 +76,10 @@ struct sm {
     struct resident_block slots[MAX_RESIDENT];
     int slot_count;
     struct sub_core cores[MAX_PARTITIONS];
-    int64_t l1_free, l2_free; /* servers, in 1/FINE cycles */
-    int64_t start_free;       /* who starts blocks, likewise */
-    int64_t start_interval;   /* between starts on this SM, in cycles x 100 */
-    int64_t l2_rate;          /* bytes in FINE cycles... per SM */
+    struct server l1, l2;   /* sectors or passes; bytes */
+    struct server starts;   /* of blocks */
+    int64_t start_interval; /* between starts on this SM, in cycles x 100 */
+    int64_t l2_rate;        /* bytes of L2 or memory in 16 cycles */
     int load_latency;
     int64_t next_block, blocks_here; /* of this SM */
     int64_t issued, last_cycle;
@@ -307,16 +307,6 @@ static const struct block_class *class_of(const struct sm *sm, int64_t block)
     return &in->classes->blocks[in->block_classes[traced]];
 }
 
-/* A server takes `amount` at so much a cycle, one after the other; when it is done with this one.
- */
-static int64_t serve(int64_t *free, int64_t at, int64_t amount, int64_t per_cycle)
-{
-    int64_t start = *free > at * FINE ? *free : at * FINE;
-
-    *free = start + amount * FINE / per_cycle;
-    return ceil_div(*free, FINE);
-}
-
 static void wake_core(struct sm *sm, int warp, int64_t cycle)
 {
     struct sub_core *core = &sm->cores[warp % sm->partitions];
@@ -336,7 +326,7 @@ static void start_block(struct sm *sm, int slot, int64_t cycle)
         b->class = -1;
         return;
     }
-    cycle = serve(&sm->start_free, cycle, sm->start_interval, 100);
+    cycle = server_take(&sm->starts, cycle, sm->start_interval, 100);
     class = class_of(sm, sm->next_block++);
     b->class = 0;
     b->running = b->warps = class->warp_count;
@@ -405,14 +395,14 @@ static int64_t access_done(struct sm *sm, const struct lane_warp *w, const struc
     int64_t l1, l2;
 
     if (space == SPACE_SHARED) {
-        l1 = serve(&sm->l1_free, cycle, n, 1);
+        l1 = server_take(&sm->l1, cycle, n, 1);
         return l1 + sm->costs->shared_latency +
                (int64_t)(n - 1) * (sm->costs->shared_pass_latency - 1);
     }
-    l1 = serve(&sm->l1_free, cycle, n, sm->costs->sectors_per_cycle);
+    l1 = server_take(&sm->l1, cycle, n, sm->costs->sectors_per_cycle);
     if (space != SPACE_GLOBAL)
         return l1 + sm->costs->l1_latency;
-    l2 = serve(&sm->l2_free, l1, (int64_t)n * SECTOR_BYTES * 16, sm->l2_rate);
+    l2 = server_take(&sm->l2, l1, (int64_t)n * SECTOR_BYTES * 16, sm->l2_rate);
     if (op->class == LAT_ATOM)
         return l2 + sm->costs->atomic_latency;
     return l2 + sm->load_latency;
