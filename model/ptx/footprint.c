@@ -71,7 +71,7 @@ void footprint_find_written(const struct run *run, bool *is_written)
     for (int i = 0; i < m->ast.function_count; i++) {
         const struct function *f = &m->functions[i];
 
-        if (!f->is_defined || (f->is_entry && f != run->entry))
+        if (!run->is_reached[i])
             continue;
         for (int k = 0; k < f->insn_count; k++) {
             const struct region *to = run->base_regions[f->insns[k].base];
@@ -109,7 +109,7 @@ static int follow(struct undo *undo, const bool *is_written, size_t *bits)
         if (!is_written[i] || r->is_freed || !size_of(r))
             continue;
         s->pages = calloc(pages_of(r), sizeof *s->pages);
-        s->old = calloc(pages_of(r), PAGE);
+        s->old = malloc(pages_of(r) * PAGE);
         if (!s->pages || !s->old || save_defined(s, r) < 0)
             return -1;
         *bits += 2 * pages_of(r) * PAGE_BITS;

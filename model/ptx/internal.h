@@ -406,6 +406,7 @@ struct run {
     bool is_racing;                     /* races in shared memory are looked for */
     struct ptx_dim sm_of;               /* unused lanes of smid: x = SM count */
     const struct region **base_regions; /* by base: the allocation it points into, or NULL */
+    const bool *is_reached;             /* by function: the kernel, and what it may call */
     uint64_t workspace;                 /* of a cooperative launch, else 0 */
     struct heap *heap;                  /* of device malloc; NULL: the module calls none */
 };
@@ -705,6 +706,9 @@ bool address_read(const struct warp *w, int lane, uint64_t address, void *out, s
 bool address_read_text(const struct warp *w, int lane, uint64_t address, struct buf *out);
 /* The thread of a lane. */
 struct ptx_dim cta_thread(const struct cta *cta, int warp, int lane);
+
+/* reach.c: fills run->is_reached; run->entry is known. -1: out of memory. */
+int reach_find(struct run *run, struct arena *arena) MUST_CHECK;
 
 /* order.c: finds atomics that no order shows; whether a launch must run its blocks in order. */
 int order_find(struct function *f, struct err *err) MUST_CHECK;

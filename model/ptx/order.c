@@ -69,7 +69,7 @@ bool order_matters(const struct run *run)
     for (int i = 0; i < m->ast.function_count; i++) {
         const struct function *f = &m->functions[i];
 
-        if (!f->is_defined || (f->is_entry && f != run->entry))
+        if (!run->is_reached[i])
             continue;
         for (int k = 0; k < f->insn_count; k++)
             if (f->insns[k].flags & INSN_ORDERED)

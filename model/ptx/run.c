@@ -215,7 +215,7 @@ static int prepare(struct run *run, struct arena *arena, struct err *err)
     run->is_racing = l->checks & PTX_CHECK_SHARED_RACES && m->has_racing && run->shared_bytes;
     if (m->has_heap)
         run->heap = heap_new(l->heap_bytes ? l->heap_bytes : HEAP_DEFAULT_BYTES);
-    if ((m->has_heap && !run->heap) || origin_resolve(run, arena) < 0)
+    if ((m->has_heap && !run->heap) || reach_find(run, arena) < 0 || origin_resolve(run, arena) < 0)
         return err_set(err, ERR_ResourceError, "out of memory before the launch");
     return 0;
 }

@@ -6,6 +6,8 @@
 #include "model/ptx/track.h"
 #include "model/ptx/warning.h"
 
+#include <sched.h>
+
 enum {
     MAX_BATCH = 64,       /* blocks that a host thread takes at a time */
     BATCHES = 16,         /* that each should get, to share the work evenly */
@@ -191,6 +193,29 @@ static void run_batches(struct worker *w, struct cta *cta)
     }
 }
 
+/*
+ * A new thread often starts on the processor of the one that made it, and stays there until the
+ * system next balances loads: some milliseconds, as long as a short launch. So it goes to another
+ * processor at once, and may be moved as the system likes from then on.
+ */
+static void leave_processor(const struct worker *w)
+{
+    cpu_set_t all, one;
+    int left = w->index;
+
+    if (pthread_getaffinity_np(pthread_self(), sizeof all, &all) != 0)
+        return;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (cpu == w->team->processor || !CPU_ISSET(cpu, &all) || --left)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+        pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+        return;
+    }
+}
+
 /* One of the host threads that run blocks side by side. */
 static void *work(void *context)
 {
@@ -259,10 +284,18 @@ static void run_in_order(struct worker *w)
     note_failure(w, failed_at);
 }
 
+static void *start_work(void *worker)
+{
+    leave_processor(worker);
+    return work(worker);
+}
+
 static void run_workers(struct worker *workers, int n)
 {
+    workers->team->processor = sched_getcpu();
     for (int i = 1; i < n; i++)
-        workers[i].is_started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+        workers[i].is_started =
+            pthread_create(&workers[i].thread, NULL, start_work, &workers[i]) == 0;
     work(&workers[0]);
     for (int i = 1; i < n; i++)
         if (workers[i].is_started)

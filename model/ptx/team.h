@@ -32,6 +32,7 @@ struct team {
     int64_t batch;       /* places that a host thread takes at a time */
     atomic_llong next;   /* place in the order of executed blocks */
     atomic_llong failed; /* lowest place that failed */
+    int processor;       /* that the first host thread ran on when it made the others */
 };
 
 struct slot;

@@ -229,6 +229,37 @@ static void an_estimate_counts_and_leaves_nothing_behind(void **state)
     rig_done(&rig);
 }
 
+static int threads_for(const char *sample, const char *kernel)
+{
+    uint64_t parameters[4] = { 0 };
+    struct ptx_cost cost;
+    struct rig rig;
+    int n;
+
+    rig_load_sample(&rig, sample);
+    for (int i = 0; i < 3; i++)
+        rig_buffer(&rig, 1 << 16, &parameters[i]);
+    rig.launch.kernel = ptx_kernel_find(rig.module, kernel);
+    rig.launch.grid.x = 1000;
+    rig.launch.block.x = 64;
+    rig.launch.parameters = parameters;
+    rig.launch.host_threads = 2;
+    assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 0, rig.arena, &cost, &rig.err), 0);
+    n = cost.host_threads;
+    rig_done(&rig);
+    return n;
+}
+
+/* The debug build keeps atomicAdd() as a function of the module, called by some kernels only. */
+static void a_kernel_is_held_to_what_it_calls_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(threads_for("parallel.opt", "scale"), 2);
+    assert_int_equal(threads_for("parallel.opt", "tickets"), 1);
+    assert_int_equal(threads_for("parallel.debug", "scale"), 2);
+    assert_int_equal(threads_for("parallel.debug", "tickets"), 1);
+}
+
 /* A grid of 2^31 - 1 blocks: a sample of it, and its estimate, take no time. */
 static void the_largest_grid_can_be_sampled(void **state)
 {
@@ -262,6 +293,7 @@ int main(void)
         cmocka_unit_test(stores_through_loaded_pointers_are_followed),
         cmocka_unit_test(progress_ends_at_the_number_of_blocks),
         cmocka_unit_test(an_estimate_counts_and_leaves_nothing_behind),
+        cmocka_unit_test(a_kernel_is_held_to_what_it_calls_alone),
         cmocka_unit_test(the_largest_grid_can_be_sampled),
     };
 
