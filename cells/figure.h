@@ -115,7 +115,8 @@ struct figure_row {
 };
 
 struct figure_gantt {
-    struct figure_axis x; /* label: "cycle"; min is the number of the first cycle */
+    struct figure_axis x; /* label: "cycle"; min is the number of the first cycle. max, where it is
+                             above min, that after the last: a column is several cycles then */
     const struct figure_state *states;
     size_t state_count;
     struct figure_row *rows;

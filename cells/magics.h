@@ -12,6 +12,7 @@
     /* the models */ \
     X(OCCUPANCY) \
     X(SIMULATE) \
+    X(SCHEDULE) \
     X(DEVICE) \
     X(DEVICES) \
     /* the experiments */ \

@@ -74,6 +74,8 @@ static const char *call_text_at(const struct sweep_view *v, size_t point)
             buf_printf(&out, " %s=%s", name, label(v, point, (size_t)k));
         else if (call->args[i].is_given && (call->magic->params[i].flags & PARAM_POSITIONAL))
             buf_printf(&out, " %s", call->args[i].text);
+        else if (call->args[i].is_given && call->args[i].values->type == VALUE_STRING)
+            buf_printf(&out, " %s=\"%s\"", name, call->args[i].text);
         else if (call->args[i].is_given)
             buf_printf(&out, " %s=%s", name, call->args[i].text);
     }

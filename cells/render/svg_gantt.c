@@ -198,6 +198,15 @@ static void draw_states(struct drawing *d, const struct track *t)
     }
 }
 
+/* Light tones carry dark numbers. */
+static enum text_look number_look(const struct track *t, const struct figure_row *row, size_t cycle)
+{
+    uint8_t state = state_at(t->gantt, row, cycle);
+
+    return state < MOST_STATES && t->gantt->states[state].tone != TONE_SELECTED ? LOOK_HALO
+                                                                                : LOOK_LIGHT;
+}
+
 /* Numbers of the row of a scheduler: once in each stretch of the same number, where it fits. */
 static void draw_numbers(struct drawing *d, const struct track *t, const struct figure_row *row,
                          int y)
@@ -219,7 +228,7 @@ static void draw_numbers(struct drawing *d, const struct track *t, const struct 
         if (pen_text_width(SIZE_SMALL, LOOK_LIGHT, text) > cycle_x(t, end) - left)
             continue;
         pen_text(d, (left + cycle_x(t, end)) / 2, y + height / 2 + 3 * PX, ANCHOR_MIDDLE,
-                 SIZE_SMALL, LOOK_LIGHT, 0, text);
+                 SIZE_SMALL, number_look(t, row, cycle), 0, text);
         if (cycle && row->numbers[cycle - 1] >= 0)
             pen_line(d, left, y, left, y + height - row_gap(height), "stroke=\"" COLOUR_CARD "\"");
     }
@@ -250,8 +259,9 @@ static void draw_names(struct drawing *d, const struct track *t, struct box box)
 
 static void draw_axis(struct drawing *d, const struct track *t, int bottom)
 {
-    double first = t->gantt->x.min;
-    struct axis_range range = { first, first + (double)t->gantt->cycle_count, true };
+    double first = t->gantt->x.min, last = t->gantt->x.max;
+    struct axis_range range = { first, last > first ? last : first + (double)t->gantt->cycle_count,
+                                true };
     struct figure_axis wanted = { .scale = SCALE_LINEAR, .unit = t->gantt->x.unit };
     struct axis axis = axis_make(&wanted, range, false, t->box.x, t->box.x + t->box.width);
     double ticks[AXIS_MAX_TICKS];

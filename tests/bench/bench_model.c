@@ -1,6 +1,7 @@
 /*
  * How fast the models are: occupancy against NVIDIA's own header in the same
- * run, a sweep with its figure through the session, and the pattern simulation.
+ * run, a sweep with its figure through the session, blocks on SMs, and the pattern
+ * simulation.
  *
  * cuda_occupancy.h is the user's (CUDA_HOME), never the project's: where it is
  * not found its row says so.
@@ -193,6 +194,9 @@ static int bench_cells(void)
         { "%occupancy block=32..1024:32 regs=16..128:8 device=L40S", "" },
         { "%simulate warps=1..12 policy=[gto,lrr]", "" },
         { "%simulate", "" },
+        { "%schedule grid=1320 device=H200 per_sm=1", "under 50" },
+        { "%schedule grid=1320 device=H200 per_sm=1 jitter=500", "under 50" },
+        { "%schedule grid=1..532 device=H200 per_sm=1", "" },
     };
     struct session_options options = { .device = "L40S" };
     struct session *session;
