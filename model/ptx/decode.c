@@ -458,9 +458,12 @@ static int decode_function(struct ptx_module *module, struct function *f, struct
 
 int ptx_decode(struct ptx_module *module, struct err *err)
 {
-    for (int i = 0; i < module->ast.function_count; i++)
-        if (module->functions[i].is_defined &&
-            decode_function(module, &module->functions[i], err) < 0)
+    for (int i = 0; i < module->ast.function_count; i++) {
+        struct function *f = &module->functions[i];
+
+        if (f->is_defined && decode_function(module, f, err) < 0 &&
+            (refuse_keep(module, f, err) < 0 || decode_function(module, f, err) < 0))
             return -1;
-    return 0;
+    }
+    return refuse_all(module, err);
 }

@@ -315,6 +315,7 @@ struct function {
     const int64_t *register_rows; /* by register id */
     uint32_t marks;               /* where they lie in the frame */
     int unset_marks, marks_count; /* the first of them start without a value */
+    struct err *refusal;          /* why it cannot run, in place of its body; NULL: it can */
 };
 
 /* A line of the source that has code. */
@@ -340,6 +341,7 @@ struct shared_variable {
 struct ptx_module {
     struct arena *arena;
     const struct op_table *ops; /* the build of the lane loops that its instructions use */
+    bool has_refusal;           /* a function of it cannot run */
     struct ast_module ast;
     struct function *functions; /* by index */
     struct ptx_kernel *kernels;
@@ -608,6 +610,17 @@ exec_fn exec_division_full, exec_division_masked, exec_shift_full, exec_shift_ma
 
 /* decode.c, cfg.c */
 int ptx_decode(struct ptx_module *module, struct err *err) MUST_CHECK;
+
+/*
+ * Functions that cannot run (refuse.c). refuse_keep: after the decoder refused `f`, moves the
+ * reason from *err to the function and gives it a body that does; -1 for errors of other sorts,
+ * which stay in *err. refuse_check: -1 with the reason when kernel `entry` can come to such a
+ * function. refuse_all: -1 with the first reason when every kernel of the module can.
+ */
+int refuse_keep(struct ptx_module *m, struct function *f, struct err *err) MUST_CHECK;
+int refuse_check(const struct ptx_module *m, int entry, struct arena *arena,
+                 struct err *err) MUST_CHECK;
+int refuse_all(struct ptx_module *m, struct err *err) MUST_CHECK;
 int cfg_build(struct ptx_module *module, struct function *f, struct err *err) MUST_CHECK;
 
 /* trace.c: what warps executed. A launch's traced blocks become classes of equal blocks. */

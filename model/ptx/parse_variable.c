@@ -104,6 +104,20 @@ static int parse_dimensions(struct parser *p, uint64_t *count)
     return 0;
 }
 
+/* `(.managed)` or `(.unified(n, n))`: who else may touch a variable; here nobody does. */
+static int skip_attribute(struct parser *p)
+{
+    int depth = 0;
+
+    do {
+        if (p->token.kind == TOKEN_END)
+            return parser_fail(p, "')'");
+        depth += parser_at(p, '(') ? 1 : parser_at(p, ')') ? -1 : 0;
+        parser_advance(p);
+    } while (depth > 0);
+    return 0;
+}
+
 /* Qualifiers between the space and the name of a variable, in any order. */
 int parser_qualifiers(struct parser *p, struct symbol *shape, int *vector)
 {
@@ -123,6 +137,9 @@ int parser_qualifiers(struct parser *p, struct symbol *shape, int *vector)
             shape->align = (size_t)n;
         } else if (bytes_equal(name, "v2") || bytes_equal(name, "v4")) {
             *vector = name.data[1] - '0';
+        } else if (bytes_equal(name, "attribute")) {
+            if (skip_attribute(p) < 0)
+                return -1;
         } else if (type.kind != TYPE_NONE) {
             shape->type = type;
         } else if (bytes_equal(name, "texref") || bytes_equal(name, "samplerref") ||

@@ -208,6 +208,8 @@ static int prepare(struct run *run, struct arena *arena, struct err *err)
     if (check_launch(m, l, err) < 0)
         return -1;
     run->entry = &m->functions[m->kernel_functions[l->kernel - m->kernels]];
+    if (refuse_check(m, run->entry->index, arena, err) < 0)
+        return -1;
     shape_run(run, l);
     if (map_memory(run, arena, err) < 0)
         return -1;
