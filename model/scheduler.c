@@ -30,7 +30,7 @@ struct scheduler {
     uint64_t ready[WORDS];
     int ready_count;
     int waiting_head, waiting_count, waiting_mask;
-    int active[PATTERN_ACTIVE_SET], active_count, pending_count; /* two-level */
+    int active[POLICY_ACTIVE_SET], active_count, pending_count; /* two-level */
 
     int *left;                        /* instructions before its next wait */
     int64_t *since;                   /* eligible since this cycle, or from this cycle on */
@@ -148,7 +148,7 @@ static int active_index(const struct scheduler *s, int warp)
 /* One warp a cycle may join. Members never wait, so every one is eligible. */
 static int pick_two_level(struct scheduler *s)
 {
-    if (s->active_count < PATTERN_ACTIVE_SET && s->ready_count > s->active_count)
+    if (s->active_count < POLICY_ACTIVE_SET && s->ready_count > s->active_count)
         admit_pending(s);
     return s->active[(active_index(s, s->last) + 1) % s->active_count];
 }

@@ -86,9 +86,9 @@ static json_t *stalls_json(const struct ptx_timing *timing)
 {
     struct fields f = { json_object(), 0 };
 
-    for (int i = 0; i < PTX_STALL_COUNT; i++) {
+    for (int i = 0; i < STALL_COUNT; i++) {
         char name[40];
-        const char *text = ptx_stall_name((enum ptx_stall)i);
+        const char *text = stall_name((enum stall)i);
         size_t n = 0;
 
         for (; text[n] && n + 1 < sizeof(name); n++)

@@ -259,13 +259,13 @@ static void add_occupancy(struct rows *rows, struct result *r, const struct laun
 static void add_issue(struct rows *rows, struct result *r, const struct ptx_timing *t)
 {
     struct buf out = { 0 };
-    bool is_used[PTX_STALL_COUNT] = { false };
+    bool is_used[STALL_COUNT] = { false };
 
     buf_printf(&out, "%s busy", percent(r, t->issue_utilization));
     for (int n = 0; n < MOST_STALLS; n++) {
         int best = -1;
 
-        for (int i = PTX_STALL_not_selected + 1; i < PTX_STALL_COUNT; i++)
+        for (int i = STALL_not_selected + 1; i < STALL_COUNT; i++)
             if (!is_used[i] && t->stalls[i] >= 0.005 &&
                 (best < 0 || t->stalls[i] > t->stalls[best]))
                 best = i;
@@ -273,7 +273,7 @@ static void add_issue(struct rows *rows, struct result *r, const struct ptx_timi
             break;
         is_used[best] = true;
         buf_printf(&out, "%s%s %.0f %%",
-                   n ? ", " : "   stalls: ", ptx_stall_name((enum ptx_stall)best),
+                   n ? ", " : "   stalls: ", stall_name((enum stall)best),
                    100 * t->stalls[best]);
     }
     add(rows, "issue", result_text(r, "%s", buf_text(&out)));

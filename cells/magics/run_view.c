@@ -274,7 +274,7 @@ static const char *written_text(struct result *r, const struct lesson_run *run)
                        percent(r, o->as_written.body_lane_efficiency));
 }
 
-/* What the model foretells and what was set by measuring; model/ptx/costs.c has the numbers. */
+/* What the model foretells and what was set by measuring; model/costs.c has the numbers. */
 static const char *model_text(struct result *r, const struct lesson_run *run)
 {
     return result_text(r,

@@ -9,6 +9,7 @@
 #define WB_MODEL_PTX_INTERNAL_H
 
 #include "model/base/buf.h"
+#include "model/core.h"
 #include "model/ptx/parse.h"
 #include "model/ptx/ptx.h"
 
@@ -51,27 +52,6 @@ typedef int exec_fn(struct warp *w, const struct insn *in, uint32_t mask);
 
 /* Compares two rows: bit l is set where it holds for lane l. */
 typedef uint32_t compare_fn(const void *a, const void *b);
-
-/* Units of the timing model; model/ptx/timing.c has latency and interval by architecture. */
-enum latency_class {
-    LAT_FREE,   /* no machine instruction: a move, a conversion of address space, a parameter */
-    LAT_ALU,    /* integer and logic */
-    LAT_IMUL,   /* integer multiply-add */
-    LAT_FMA,    /* single precision */
-    LAT_HALF,   /* half precision */
-    LAT_F64,    /* double precision */
-    LAT_SFU,    /* special functions, conversions */
-    LAT_DIVIDE, /* a division or root: a sequence of some ten instructions */
-    LAT_DIVIDE64,
-    LAT_DIVIDE_CONSTANT, /* an integer by a constant: a multiplication and shifts */
-    LAT_SHFL,
-    LAT_SHARED,
-    LAT_GLOBAL,
-    LAT_ATOM,
-    LAT_BARRIER,
-    LAT_BRANCH,
-    LAT_COUNT
-};
 
 enum guard_kind { GUARD_NONE, GUARD_IF, GUARD_UNLESS };
 
@@ -629,23 +609,10 @@ void trace_restart(struct trace *trace);
 void trace_block(struct trace *trace, const struct block *block, uint32_t mask);
 void trace_access(struct trace *trace, enum space space, int sectors_or_passes);
 
-/* One step of a warp: a block, and how often in a row with the same accesses. */
-struct step {
-    int block; /* id */
-    int repeat;
-    int access;   /* index of its first access in the warp's list */
-    int accesses; /* how many */
-};
-
-/* sectors or passes of an access, and its space in the upper half. */
-typedef uint32_t trace_count;
-
 struct warp_class {
     uint64_t hash;
-    const struct step *steps;
-    int step_count;
-    const trace_count *accesses;
-    bool is_cut; /* longer than what is kept */
+    struct core_stream stream; /* accesses: the space in the upper half */
+    bool is_cut;               /* longer than what is kept */
 };
 
 struct block_class {

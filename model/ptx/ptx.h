@@ -17,6 +17,7 @@
 #include "model/base/arena.h"
 #include "model/base/base.h"
 #include "model/base/err.h"
+#include "model/costs.h"
 #include "model/device.h"
 
 #include <stdatomic.h>
@@ -209,30 +210,6 @@ struct ptx_line_facts {
     struct ptx_access_facts global, shared; /* loads and stores together */
 };
 
-/* Where a scheduler's resident warps spend their cycles, in the words of Nsight Compute. */
-#define PTX_STALLS(X)                                                                              \
-    X(selected, "selected")                                                                        \
-    X(not_selected, "not selected")                                                                \
-    X(wait, "wait")                                                                                \
-    X(long_scoreboard, "long scoreboard")                                                          \
-    X(short_scoreboard, "short scoreboard")                                                        \
-    X(math_pipe, "math pipe throttle")                                                             \
-    X(lg_throttle, "LG throttle")                                                                  \
-    X(mio_throttle, "MIO throttle")                                                                \
-    X(barrier, "barrier")                                                                          \
-    X(branch, "branch resolving")                                                                  \
-    X(drain, "drain")
-
-enum ptx_stall {
-#define X(name, text) PTX_STALL_##name,
-    PTX_STALLS(X)
-#undef X
-        PTX_STALL_COUNT
-};
-
-/* "long scoreboard". Static. */
-const char *ptx_stall_name(enum ptx_stall stall);
-
 struct ptx_timing {
     int64_t cycles;               /* of the SM clock, from the first block to the last */
     double time_us;               /* cycles at the device's clock and the cost of a launch */
@@ -241,7 +218,7 @@ struct ptx_timing {
     double achieved_occupancy;    /* 0..1 */
     int blocks_per_sm;
     double waves;                   /* grid / (blocks per SM * SMs) */
-    double stalls[PTX_STALL_COUNT]; /* shares of the resident warps' cycles; they sum to 1 */
+    double stalls[STALL_COUNT]; /* shares of the resident warps' cycles; they sum to 1 */
 };
 
 /*

@@ -10,8 +10,8 @@ enum { MAX_STEPS = 1 << 18 }; /* of one warp; a longer one is cut and scaled by 
 
 struct trace {
     struct arena *arena;
-    struct step *steps;
-    trace_count *accesses;
+    struct core_step *steps;
+    core_access *accesses;
     int step_count, step_capacity, access_count, access_capacity;
     bool is_cut;
 };
@@ -49,7 +49,7 @@ static void *grow(struct arena *arena, const void *old, int count, int *capacity
 /* The step before is complete: when it equals the one before it, both become one. */
 static void fold(struct trace *t)
 {
-    struct step *last, *before;
+    struct core_step *last, *before;
 
     if (t->step_count < 2)
         return;
@@ -74,7 +74,7 @@ void trace_block(struct trace *t, const struct block *block, uint32_t mask)
         return;
     }
     if (t->step_count == t->step_capacity) {
-        struct step *larger =
+        struct core_step *larger =
             grow(t->arena, t->steps, t->step_count, &t->step_capacity, sizeof *t->steps);
 
         if (!larger) {
@@ -84,7 +84,7 @@ void trace_block(struct trace *t, const struct block *block, uint32_t mask)
         t->steps = larger;
     }
     t->steps[t->step_count++] =
-        (struct step){ .block = block->id, .repeat = 1, .access = t->access_count };
+        (struct core_step){ .block = block->id, .repeat = 1, .access = t->access_count };
 }
 
 void trace_access(struct trace *t, enum space space, int sectors_or_passes)
@@ -92,16 +92,17 @@ void trace_access(struct trace *t, enum space space, int sectors_or_passes)
     if (t->is_cut || !t->step_count)
         return;
     if (t->access_count == t->access_capacity) {
-        trace_count *larger =
+        core_access *larger =
             grow(t->arena, t->accesses, t->access_count, &t->access_capacity, sizeof *t->accesses);
 
         if (!larger) {
             t->is_cut = true;
+            t->step_count--; /* a step has all of its accesses, or is not there */
             return;
         }
         t->accesses = larger;
     }
-    t->accesses[t->access_count++] = (trace_count)sectors_or_passes | (trace_count)space << 16;
+    t->accesses[t->access_count++] = (core_access)sectors_or_passes | (core_access)space << 16;
     t->steps[t->step_count - 1].accesses++;
 }
 
@@ -180,13 +181,12 @@ static int add_block(struct classes *c, uint64_t hash, const int *warps, int war
 
 static int keep_warp(struct classes *c, struct trace *t)
 {
-    struct warp_class warp = { .step_count = t->step_count, .is_cut = t->is_cut };
-    struct step *steps;
-    trace_count *accesses;
+    struct warp_class warp = { .is_cut = t->is_cut };
+    struct core_step *steps;
+    core_access *accesses;
     int found;
 
     fold(t);
-    warp.step_count = t->step_count;
     warp.hash = hash_of(t);
     found = find_warp(c, warp.hash);
     if (found >= 0)
@@ -199,8 +199,8 @@ static int keep_warp(struct classes *c, struct trace *t)
         memcpy(steps, t->steps, (size_t)t->step_count * sizeof *steps);
     if (t->access_count)
         memcpy(accesses, t->accesses, (size_t)t->access_count * sizeof *accesses);
-    warp.steps = steps;
-    warp.accesses = accesses;
+    warp.stream =
+        (struct core_stream){ .steps = steps, .step_count = t->step_count, .accesses = accesses };
     return add_warp(c, &warp);
 }
 

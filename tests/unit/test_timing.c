@@ -87,11 +87,11 @@ static void stalls_are_shares_of_the_warps_cycles(void **state)
     double sum = 0.0;
 
     (void)state;
-    for (int i = 0; i < PTX_STALL_COUNT; i++)
+    for (int i = 0; i < STALL_COUNT; i++)
         sum += t.stalls[i];
     assert_near(sum, 1.0, 1e-9, "sum of stalls");
-    assert_near(t.stalls[PTX_STALL_selected], 0.25, 0.02, "selected");
-    assert_near(t.stalls[PTX_STALL_wait], 0.75, 0.02, "wait");
+    assert_near(t.stalls[STALL_selected], 0.25, 0.02, "selected");
+    assert_near(t.stalls[STALL_wait], 0.75, 0.02, "wait");
     assert_near(t.issue_utilization, 1.0 / 16, 0.03, "one scheduler of four, every fourth cycle");
     free(text);
 }
@@ -171,7 +171,7 @@ static void a_launch_beyond_the_cache_is_bound_by_memory(void **state)
     (void)state;
     if (gbs > nominal || gbs < 0.6 * nominal)
         fail_msg("%.0f GB/s of %.0f", gbs, nominal);
-    assert_true(t.stalls[PTX_STALL_long_scoreboard] > 0.5);
+    assert_true(t.stalls[STALL_long_scoreboard] > 0.5);
 }
 
 static void cycles_do_not_depend_on_host_threads(void **state)

@@ -1,0 +1,80 @@
+/*
+ * The memory layer. A level is a latency and a server with a rate: L1 passes sectors or banks, L2
+ * and DRAM bytes. An access takes its place in every level on its way, so that alone it takes its
+ * latency, and with many others the time that the slowest level needs for all of them.
+ */
+#include "model/core_internal.h"
+
+#include "model/memory.h"
+
+const char *core_place_name(enum core_place place)
+{
+    static const char *const NAMES[] = { "shared", "L1", "L2", "far L2", "DRAM" };
+
+    return NAMES[place];
+}
+
+void core_set_memory(struct core_config *config, const struct device *device, int64_t busy_sms)
+{
+    const struct costs *costs = config->costs;
+    int64_t l2 = (int64_t)costs->l2_bytes_per_cycle * 16, dram = l2;
+    int64_t most = (int64_t)costs->sm_bytes_per_cycle * 16;
+
+    if (device->clock_mhz > 0 && device->bandwidth_gbs > 0)
+        dram = (int64_t)(device->bandwidth_gbs * 1000.0 / device->clock_mhz * 16.0) *
+               costs->memory_percent / 100;
+    config->l2_rate = max_i64(min_i64(l2 / busy_sms, most), 1);
+    config->dram_rate = max_i64(min_i64(dram / busy_sms, most), 1);
+}
+
+static int64_t serve_l2(struct core *core, int64_t cycle, int64_t sectors)
+{
+    return server_take(&core->l2, cycle, sectors * SECTOR_BYTES * 16, core->config.l2_rate);
+}
+
+static int latency_of(const struct core *core, const struct core_op *op, enum core_place place)
+{
+    const struct costs *costs = core->config.costs;
+
+    if (op->latency)
+        return op->latency;
+    if (op->class == LAT_ATOM && place > CORE_L1)
+        return costs->atomic_latency;
+    switch (place) {
+    case CORE_SHARED:
+        return costs->shared_latency;
+    case CORE_L1:
+        return costs->l1_latency;
+    case CORE_L2:
+        return costs->l2_latency;
+    case CORE_FAR:
+        return costs->far_latency;
+    default:
+        return costs->memory_latency;
+    }
+}
+
+/* When the data of an access is there: every level on the way may make it queue. */
+int64_t memory_access_done(struct core *core, const struct core_op *op, core_access access,
+                           int64_t cycle)
+{
+    const struct costs *costs = core->config.costs;
+    enum core_place place = (enum core_place)core->config.places[access >> 16];
+    int64_t n = access & 0xffff, at;
+    int latency = latency_of(core, op, place);
+
+    core->totals.sectors[place] += n;
+    if (place == CORE_SHARED)
+        return server_take(&core->l1, cycle, n, 1) + latency +
+               (n - 1) * (costs->shared_pass_latency - 1);
+    at = server_take(&core->l1, cycle, n, costs->sectors_per_cycle);
+    if (place == CORE_L2 || place == CORE_FAR)
+        at = serve_l2(core, at, n);
+    if (place == CORE_DRAM) {
+        int64_t through_l2 = serve_l2(core, at, n);
+
+        at = server_take(&core->dram, at, n * SECTOR_BYTES * 16, core->config.dram_rate);
+        at = max_i64(at, through_l2);
+    }
+    return at + latency;
+}

@@ -1,0 +1,89 @@
+/*
+ * The cost table. A row is a generation; a column's source is named once above it.
+ *
+ * Latency and interval by class (cycles, dependent chain; 32 / lanes):
+ *   7.0  Jia et al., arXiv 1804.06826; Accel-Sim configuration QV100
+ *   7.5  Jia et al., arXiv 1903.07486
+ *   8.0  Abdelkhalik et al., arXiv 2208.11174; Accel-Sim configuration A100
+ *   8.6, 8.9  Huerta et al., MICRO 2025 (arXiv 2503.20481); Mesa NAK's tables
+ *   9.0  Luo et al., arXiv 2402.13499; FlashGPU-Sim configuration SM90_H200
+ * Memory: pointer chase of RRZE gpu-benches (33 / 280 / 642..689 on GH200, 33 / 206 / 531 on A100,
+ *   34 / 274 / 589 on L40, 28 / 212 / 425 on V100). L2 bandwidth: 4,200..4,800 bytes a cycle, H100.
+ * Far half of L2: 391 on A100, 512 on GH200 (the same chase); no other device has two halves.
+ * Matrix products: 2,048 multiplications a warp at the sub-core's rate of the data sheets (128 a
+ *   cycle on 7.x, 8.6 and 8.9, 256 on 8.0; 9.0: 512, of which mma.sync reaches 63 %, Luo et al.);
+ *   latency: Accel-Sim configuration A100, Mesa NAK's tables, FlashGPU-Sim; 7.x assumed as NAK's.
+ * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300).
+ * Starts of blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md,
+ *   2026-11-30): 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21
+ * cycles a block; 256 blocks take 3.1 us. Other devices are assumed to do the same.
+ *
+ * Slots of a class are how many machine instructions ptxas makes of it: a division in single
+ * precision is some ten, a 64-bit one a subroutine.
+ */
+#include "model/costs.h"
+
+#define WAIT  STALL_wait
+#define SHORT STALL_short_scoreboard
+#define LONG  STALL_long_scoreboard
+#define MATH  STALL_math_pipe
+#define LG    STALL_lg_throttle
+#define MIO   STALL_mio_throttle
+
+/* Classes in the order of enum latency_class: slots, interval, latency, stall, throttle. */
+#define CLASSES(int_ii, fma_ii, half_lat, f64_lat, f64_ii, sfu_lat, mma_lat, mma_ii)               \
+    {                                                                                              \
+        [LAT_FREE] = { 0, 0, 0, WAIT, MATH }, [LAT_ALU] = { 1, int_ii, 4, WAIT, MATH },            \
+        [LAT_IMUL] = { 1, int_ii, 4, WAIT, MATH }, [LAT_FMA] = { 1, fma_ii, 4, WAIT, MATH },       \
+        [LAT_HALF] = { 1, fma_ii, half_lat, WAIT, MATH },                                          \
+        [LAT_F64] = { 1, f64_ii, f64_lat, f64_ii > 4 ? SHORT : WAIT, MATH },                       \
+        [LAT_SFU] = { 1, 8, sfu_lat, SHORT, MIO }, [LAT_DIVIDE] = { 10, 2, 60, WAIT, MATH },       \
+        [LAT_DIVIDE64] = { 40, 2, 200, WAIT, MATH }, [LAT_SHFL] = { 1, 4, 24, SHORT, MIO },        \
+        [LAT_DIVIDE_CONSTANT] = { 4, int_ii, 16, WAIT, MATH },                                     \
+        [LAT_SHARED] = { 1, 4, 0, SHORT, MIO }, [LAT_GLOBAL] = { 1, 4, 0, LONG, LG },              \
+        [LAT_ATOM] = { 1, 4, 0, LONG, LG }, [LAT_BARRIER] = { 1, 1, 0, STALL_barrier, MATH },      \
+        [LAT_BRANCH] = { 1, 2, 8, STALL_branch, MATH },                                            \
+        [LAT_MMA] = { 1, mma_ii, mma_lat, WAIT, MATH },                                            \
+    }
+
+/* clang-format off */
+static const struct costs COSTS[] = {
+    /*               int  fma  half  f64  f64   sfu   mma  mma    latency in
+     *   cc           ii   ii   lat  lat   ii   lat   lat   ii    shared   L1    L2 memory   far  pass
+     * then sectors a cycle; bytes a cycle of L2 and of an SM; percent of memory's bandwidth; atomics;
+     * barrier, and for each warp; from block to block, and between two starts x 100; launch, ns */
+    { 7, 0, CLASSES( 2,   2,    6,    8,   4,   20,   18,  16),      23,  28,  212,  425,    0,   2,
+      4, 2100, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
+    { 7, 5, CLASSES( 2,   2,    6,   45,  32,   20,   18,  16),      23,  32,  188,  434,    0,   2,
+      4, 1200, 64, 85, 260,  22, 2,  200, 121,  1700, 3100 },
+    { 8, 0, CLASSES( 2,   2,    5,    6,   4,   23,   12,   8),      23,  33,  206,  531,  391,   2,
+      4, 3800, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
+    { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16),      24,  32,  230,  500,    0,   2,
+      4, 2500, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
+    { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16),      28,  34,  274,  600,    0,   2,
+      4, 4500, 64, 85, 300,  22, 2,  200, 121,  1700, 3100 },
+    { 9, 0, CLASSES( 2,   1,    5,    8,   2,   23,   29,   6),      30,  39,  286,  650,  512,   2,
+      4, 4500, 64, 82, 320,  22, 2,  200, 121,  1700, 3100 },
+};
+/* clang-format on */
+
+const struct costs *costs_of(const struct device *device)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < COUNT(COSTS); i++)
+        if (COSTS[i].cc_major * 10 + COSTS[i].cc_minor <= device->cc_major * 10 + device->cc_minor)
+            best = i;
+    return &COSTS[best];
+}
+
+const char *stall_name(enum stall stall)
+{
+    static const char *const NAMES[] = {
+#define X(name, text) text,
+        STALLS(X)
+#undef X
+    };
+
+    return NAMES[stall];
+}

@@ -1,0 +1,88 @@
+/*
+ * What instructions and memory cost on an architecture: the numbers that the
+ * timing models are calibrated by, and nothing else.
+ */
+#ifndef WB_MODEL_COSTS_H
+#define WB_MODEL_COSTS_H
+
+#include "model/device.h"
+
+/* Units of an SM as the timing models tell them apart. */
+enum latency_class {
+    LAT_FREE,   /* no machine instruction: a move, a conversion of address space, a parameter */
+    LAT_ALU,    /* integer and logic */
+    LAT_IMUL,   /* integer multiply-add */
+    LAT_FMA,    /* single precision */
+    LAT_HALF,   /* half precision */
+    LAT_F64,    /* double precision */
+    LAT_SFU,    /* special functions, conversions */
+    LAT_DIVIDE, /* a division or root: a sequence of some ten instructions */
+    LAT_DIVIDE64,
+    LAT_DIVIDE_CONSTANT, /* an integer by a constant: a multiplication and shifts */
+    LAT_SHFL,
+    LAT_SHARED,
+    LAT_GLOBAL,
+    LAT_ATOM,
+    LAT_BARRIER,
+    LAT_BRANCH,
+    LAT_MMA, /* a matrix product of a warp, m16n8k16 in half precision */
+    LAT_COUNT
+};
+
+/* Where a scheduler's resident warps spend their cycles, in the words of Nsight Compute. */
+#define STALLS(X)                                                                                  \
+    X(selected, "selected")                                                                        \
+    X(not_selected, "not selected")                                                                \
+    X(wait, "wait")                                                                                \
+    X(long_scoreboard, "long scoreboard")                                                          \
+    X(short_scoreboard, "short scoreboard")                                                        \
+    X(math_pipe, "math pipe throttle")                                                             \
+    X(lg_throttle, "LG throttle")                                                                  \
+    X(mio_throttle, "MIO throttle")                                                                \
+    X(barrier, "barrier")                                                                          \
+    X(branch, "branch resolving")                                                                  \
+    X(drain, "drain")
+
+enum stall {
+#define X(name, text) STALL_##name,
+    STALLS(X)
+#undef X
+        STALL_COUNT
+};
+
+/* "long scoreboard". Static. */
+const char *stall_name(enum stall stall);
+
+/* One class of instruction (enum latency_class). */
+struct class_cost {
+    uint8_t slots;    /* machine instructions that one PTX instruction becomes: issue slots */
+    uint8_t interval; /* cycles that a sub-core's unit is taken by each: 32 / its lanes */
+    uint8_t latency;  /* cycles until a dependent instruction may issue; memory: see below */
+    uint8_t stall;    /* enum stall of who waits for the result */
+    uint8_t throttle; /* enum stall of who waits for the unit */
+};
+
+struct costs {
+    int cc_major, cc_minor; /* from this compute capability on */
+    struct class_cost classes[LAT_COUNT];
+
+    int shared_latency, l1_latency, l2_latency,
+        memory_latency;      /* cycles of a load that hits there */
+    int far_latency;         /* of one that hits in the far half of L2; 0: there is one L2 */
+    int shared_pass_latency; /* cycles for each further pass */
+    int sectors_per_cycle;   /* an SM's L1: 128 bytes a cycle */
+    int l2_bytes_per_cycle;  /* of the whole device */
+    int sm_bytes_per_cycle;  /* most that one SM takes from L2 */
+    int memory_percent;      /* of the nominal bandwidth that kernels reach */
+    int atomic_latency;      /* cycles of one that returns a value */
+    int barrier_base, barrier_per_warp;
+    int block_start_cycles;  /* from the end of a block to the first issue of the next */
+    int block_start_percent; /* cycles between two starts of blocks anywhere on the device, x 100 */
+    int launch_ns;           /* what a launch adds to the time of its blocks */
+    int launch_least_ns;     /* an empty launch, back to back */
+};
+
+/* The row for a device: that of the newest compute capability that is not above its own. */
+const struct costs *costs_of(const struct device *device);
+
+#endif
