@@ -224,26 +224,32 @@ void panel_highlight_cell(struct panel *panel, size_t x, size_t y)
     panel->heat.highlight_y = y;
 }
 
+static const struct figure_state *copy_states(struct result *result,
+                                              const struct figure_state *states, size_t count)
+{
+    struct figure_state *copy = copy_items(result, states, count, sizeof(*states));
+    size_t i;
+
+    for (i = 0; copy && i < count; i++)
+        copy[i].name = copy_text(result, states[i].name);
+    return copy;
+}
+
 struct panel *figure_add_gantt(struct figure *figure, const char *title, struct figure_axis x,
                                const struct figure_state *states, size_t state_count,
                                size_t row_count, size_t cycle_count)
 {
     struct panel *panel = new_panel(figure, PANEL_GANTT, title);
-    struct figure_state *copy;
     struct figure_gantt *gantt;
-    size_t i;
 
     if (!panel)
         return NULL;
     gantt = &panel->gantt;
-    copy = copy_items(figure->result, states, state_count, sizeof(*states));
+    gantt->states = copy_states(figure->result, states, state_count);
     gantt->rows = arena_array(figure->result->arena, row_count, sizeof(*gantt->rows));
-    if (!copy || !gantt->rows)
+    if (!gantt->states || !gantt->rows)
         return NULL;
-    for (i = 0; i < state_count; i++)
-        copy[i].name = copy_text(figure->result, states[i].name);
     gantt->x = copy_axis(figure->result, x);
-    gantt->states = copy;
     gantt->state_count = state_count;
     gantt->row_count = row_count;
     gantt->cycle_count = cycle_count;
@@ -264,6 +270,46 @@ void panel_row(struct panel *panel, size_t row, const char *name, const char *gr
     r->group = copy_text(panel->result, group);
     r->states = states ? copy_items(panel->result, states, n, sizeof(*states)) : NULL;
     r->numbers = numbers ? copy_items(panel->result, numbers, n, sizeof(*numbers)) : NULL;
+}
+
+struct panel *figure_add_cells(struct figure *figure, const char *title, struct figure_axis x,
+                               const struct figure_state *states, size_t state_count,
+                               size_t row_count, size_t column_count, size_t bundle)
+{
+    struct panel *panel =
+        column_count <= FIGURE_MARK_COLUMNS ? new_panel(figure, PANEL_CELLS, title) : NULL;
+    struct figure_cells *cells;
+
+    if (!panel)
+        return NULL;
+    cells = &panel->cells;
+    cells->states = copy_states(figure->result, states, state_count);
+    cells->rows = arena_array(figure->result->arena, row_count, sizeof(*cells->rows));
+    if (!cells->states || !cells->rows)
+        return NULL;
+    cells->x = copy_axis(figure->result, x);
+    cells->state_count = state_count;
+    cells->row_count = row_count;
+    cells->column_count = column_count;
+    cells->bundle = bundle;
+    return join(figure, panel);
+}
+
+void panel_marks(struct panel *panel, size_t row, const struct figure_marks *marks)
+{
+    struct figure_marks *m;
+    size_t n;
+
+    if (!panel || panel->kind != PANEL_CELLS || row >= panel->cells.row_count)
+        return;
+    n = panel->cells.column_count;
+    m = &panel->cells.rows[row];
+    m->name = copy_text(panel->result, marks->name);
+    m->group = copy_text(panel->result, marks->group);
+    m->note = copy_text(panel->result, marks->note);
+    m->states =
+        marks->states ? copy_items(panel->result, marks->states, n, sizeof(*m->states)) : NULL;
+    m->texts = marks->texts ? copy_names(panel->result, marks->texts, n) : NULL;
 }
 
 struct figure *figure_add_frame(struct figure *figure, const char *key, const char *label,

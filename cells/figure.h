@@ -123,11 +123,31 @@ struct figure_gantt {
     size_t row_count, cycle_count;
 };
 
+/* One row of a grid of marks: lanes of a pass, words of a line, threads of a block's row. */
+struct figure_marks {
+    const char *name;      /* at its left: "then", "warp 3" */
+    const char *group;     /* rows of one group stand together under its name; or NULL */
+    const char *note;      /* at its right: "24 lanes"; or NULL */
+    const uint8_t *states; /* per column: an index into states of the panel; more: nothing drawn */
+    const char *const *texts; /* per column: written into the mark where all of them fit; or NULL */
+};
+
+/* Marks that are counted one by one; columns are numbered from x.min on. */
+struct figure_cells {
+    struct figure_axis x;
+    const struct figure_state *states;
+    size_t state_count;
+    struct figure_marks *rows;
+    size_t row_count, column_count;
+    size_t bundle; /* a gap after so many columns: 8 words a sector; 0: none */
+};
+
 enum panel_kind {
     PANEL_LINES,
     PANEL_BARS,
     PANEL_HEAT,
     PANEL_GANTT,
+    PANEL_CELLS,
 };
 
 struct panel {
@@ -138,6 +158,7 @@ struct panel {
         struct figure_bars bars;
         struct figure_heat heat;
         struct figure_gantt gantt;
+        struct figure_cells cells;
     };
     struct result *result; /* whose arena it is in */
     struct panel *next;
@@ -201,6 +222,16 @@ struct panel *figure_add_gantt(struct figure *figure, const char *title, struct 
                                size_t row_count, size_t cycle_count);
 void panel_row(struct panel *panel, size_t row, const char *name, const char *group,
                const uint8_t *states, const int32_t *numbers);
+
+/*
+ * A grid of marks, `bundle` columns together, at most FIGURE_MARK_COLUMNS (NULL above); rows are
+ * set with panel_marks, which copies.
+ */
+enum { FIGURE_MARK_COLUMNS = 64 };
+struct panel *figure_add_cells(struct figure *figure, const char *title, struct figure_axis x,
+                               const struct figure_state *states, size_t state_count,
+                               size_t row_count, size_t column_count, size_t bundle);
+void panel_marks(struct panel *panel, size_t row, const struct figure_marks *marks);
 
 /* A frame of a slider: returns its figure, to which panels are added as usual. */
 struct figure *figure_add_frame(struct figure *figure, const char *key, const char *label,

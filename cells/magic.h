@@ -126,6 +126,12 @@ int call_device(const struct call *call, struct session_device *out, struct err 
  */
 int call_take_result(struct call *call, struct result *result, struct err *err) MUST_CHECK;
 
+/*
+ * For numbers that are the model's, whatever the session's device is: sets the field "device"
+ * (name, capability, source "model").
+ */
+int call_set_model(const struct call *call, struct result *result, struct err *err) MUST_CHECK;
+
 /* True once the cell was interrupted; long loops ask at least each millisecond. */
 const atomic_bool *call_stop(const struct call *call);
 int call_check_stop(const struct call *call, struct err *err) MUST_CHECK;

@@ -201,6 +201,16 @@ static int set_device(const struct call *call, json_t *fields, struct err *err)
     return 0;
 }
 
+int call_set_model(const struct call *call, struct result *result, struct err *err)
+{
+    struct session_device device = *session_device(call->session);
+
+    device.is_gpu = false;
+    if (json_object_set_new(result->fields, "device", session_device_json(&device)) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return 0;
+}
+
 static int display(const struct call *call, const struct result *result, struct err *err)
 {
     struct rendering rendering = { 0 };

@@ -140,6 +140,40 @@ struct view_block *view_add_facts(struct result *result, size_t count)
     return add_texts(result, VIEW_FACTS, count);
 }
 
+/* A copy with room for one more; facts are few. */
+static const char **with_one_more(struct result *result, const char **texts, size_t n,
+                                  const char *text)
+{
+    const char **grown = arena_array(result->arena, n + 1, sizeof(*grown));
+
+    if (!grown)
+        return NULL;
+    if (n)
+        memcpy(grown, texts, n * sizeof(*grown));
+    grown[n] = text;
+    return grown;
+}
+
+void view_fact(struct result *result, const char *name, const char *text)
+{
+    struct view_block *block = result->view.last;
+    const char **names, **texts;
+
+    if (!text)
+        return;
+    if (!block || block->kind != VIEW_FACTS)
+        block = view_add_facts(result, 0);
+    if (!block)
+        return;
+    names = with_one_more(result, block->names, block->count, name);
+    texts = with_one_more(result, block->texts, block->count, text);
+    if (!names || !texts)
+        return;
+    block->names = names;
+    block->texts = texts;
+    block->count++;
+}
+
 json_t *json_number(double v)
 {
     if (isnan(v))

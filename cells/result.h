@@ -83,6 +83,8 @@ void view_cell(struct view_table *table, size_t row, size_t column, const char *
 void view_mark(struct view_table *table, size_t row); /* the row that matters: printed with '>' */
 struct view_block *view_add_lines(struct result *result, size_t count); /* fill texts[i] */
 struct view_block *view_add_facts(struct result *result, size_t count); /* names[i], texts[i] */
+/* One fact more: in the last block when that holds facts, else in a new one. NULL text: nothing. */
+void view_fact(struct result *result, const char *name, const char *text);
 
 /* A JSON number for v: non-finite values are the strings "inf" "-inf" "nan". New reference. */
 json_t *json_number(double v);

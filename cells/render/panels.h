@@ -1,6 +1,6 @@
 /*
  * The kinds of panels, one file each (svg_lines.c, svg_bars.c, svg_heat.c,
- * svg_gantt.c). Each says how tall it wants to be at a width, then draws itself
+ * svg_gantt.c, svg_cells.c). Each says how tall it wants to be at a width, then draws itself
  * into its box; svg.c puts them side by side or below each other.
  */
 #ifndef WB_CELLS_RENDER_PANELS_H
@@ -20,6 +20,9 @@ void heat_draw(struct drawing *d, const struct panel *panel, struct box box);
 
 int gantt_height(const struct figure_gantt *gantt, bool has_title, int width);
 void gantt_draw(struct drawing *d, const struct panel *panel, struct box box);
+
+int cells_height(const struct figure_cells *cells, bool has_title, int width);
+void cells_draw(struct drawing *d, const struct panel *panel, struct box box);
 
 /* What all kinds begin with: the title, when there is one. Returns where the rest starts. */
 enum { PANEL_TITLE = 20 * PX };

@@ -53,6 +53,8 @@ static int panel_height(const struct panel *panel, int width)
         return heat_height(&panel->heat, has_title, width);
     case PANEL_GANTT:
         return gantt_height(&panel->gantt, has_title, width);
+    case PANEL_CELLS:
+        return cells_height(&panel->cells, has_title, width);
     }
     return 0;
 }
@@ -71,6 +73,9 @@ static void draw_panel(struct drawing *d, const struct panel *panel, struct box 
         break;
     case PANEL_GANTT:
         gantt_draw(d, panel, box);
+        break;
+    case PANEL_CELLS:
+        cells_draw(d, panel, box);
         break;
     }
 }

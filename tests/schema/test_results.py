@@ -31,6 +31,8 @@ LINES = [
     "%buffer float4 v[3]\n%show v", "%buffer half h[9] = normal(1)\n%plot h, {h[i] * 2}",
     "%buffer int a[3] = iota\n%buffer int b[3]\n%compare a b\n%compare a a",
     "a = %occupancy\nb = %occupancy regs=64\n%compare a b",
+    "%layout block=(8,8,2)", "%layout block=100 n=250", "%layout block=32..64 n=[100,200]",
+    "%layout grid=3 warp=2 lane=3",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 

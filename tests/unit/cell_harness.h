@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct harness {
@@ -106,6 +107,22 @@ static inline void harness_print_report(const struct harness *h)
 {
     for (size_t i = 0; i < h->report.traceback_lines; i++)
         print_message("    %s\n", h->report.traceback[i]);
+}
+
+/* The part of the cell that the report's carets underline; "" without any. */
+static inline const char *harness_caret(const struct harness *h, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 1; i < h->report.traceback_lines; i++) {
+        const char *code = h->report.traceback[i - 1], *line = h->report.traceback[i];
+        size_t at = strspn(line, " "), n = strspn(line + at, "^");
+
+        if (n && strlen(code) >= at)
+            snprintf(out, size, "%.*s", (int)n, code + at);
+        if (n)
+            break;
+    }
+    return out;
 }
 
 static inline int harness_set_up(void **state)

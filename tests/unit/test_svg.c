@@ -118,6 +118,11 @@ static void hostile_labels_stay_text(void **state)
     figure_add_heat(figure, HOSTILE, axis, axis, axis, names, 2, names, 2, v);
     panel = figure_add_gantt(figure, HOSTILE, axis, states, 1, 1, 2);
     panel_row(panel, 0, HOSTILE, HOSTILE, cycles, NULL);
+    panel = figure_add_cells(figure, HOSTILE, axis, states, 1, 1, 2, 1);
+    panel_marks(
+        panel, 0,
+        &(struct figure_marks){
+            .name = HOSTILE, .group = HOSTILE, .note = HOSTILE, .states = cycles, .texts = names });
     check(result, "hostile");
 }
 
@@ -377,6 +382,96 @@ static void only_states_that_occur_are_explained(void **state)
     result_release(&result);
 }
 
+static const struct figure_state LANES[] = { { "busy", TONE_SELECTED },
+                                             { "idle", TONE_NONE },
+                                             { "never", TONE_STALLED } };
+
+/* A grid of marks whose first `busy` columns are busy; every mark has the same word. */
+static struct panel *add_marks(struct figure *figure, size_t rows, size_t columns, size_t busy,
+                               const char *word)
+{
+    struct panel *panel =
+        figure_add_cells(figure, "lanes", PLAIN, LANES, COUNT(LANES), rows, columns, 8);
+    const char *texts[FIGURE_MARK_COLUMNS];
+    uint8_t states[FIGURE_MARK_COLUMNS];
+
+    for (size_t c = 0; panel && c < columns; c++) {
+        states[c] = c >= busy;
+        texts[c] = word;
+    }
+    for (size_t r = 0; panel && r < rows; r++)
+        panel_marks(panel, r,
+                    &(struct figure_marks){
+                        .name = "warp", .note = "24 lanes", .states = states, .texts = texts });
+    return panel;
+}
+
+static void marks_of_one_state_are_one_stretch_up_to_a_gap(void **state)
+{
+    struct result *result;
+    struct figure *figure = new_figure(&result);
+    const char *blue;
+    char *svg;
+
+    (void)state;
+    add_marks(figure, 1, 32, 24, NULL);
+    svg = draw(figure);
+    blue = strstr(svg, "z\" fill=\"#0072b2\"/>");
+    assert_non_null(blue);
+    /* Three bundles of eight are busy, so three stretches end before the fill. */
+    assert_int_equal(markup_count(svg, "z\" fill"), 2);
+    while (blue > svg && *blue != '<')
+        blue--;
+    assert_int_equal(markup_count(blue, "zM"), 2);
+    assert_non_null(strstr(svg, ">24 lanes</text>"));
+    assert_null(strstr(svg, ">never</text>"));
+    free(svg);
+    check(result, "marks");
+}
+
+static void words_stand_in_marks_where_all_of_them_fit(void **state)
+{
+    static const struct {
+        const char *word;
+        int count;
+    } cases[] = { { "7", 2 },
+                  { "a word", 2 },
+                  { "a word that no stretch of marks has room for: it "
+                    "is wider than the whole of the picture is, and "
+                    "then some",
+                    0 } };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct result *result;
+        struct figure *figure = new_figure(&result);
+        struct buf found = { 0 };
+        char *svg;
+
+        add_marks(figure, 2, 32, 32, cases[i].word);
+        svg = draw(figure);
+        buf_printf(&found, "%s\">%s</text>", i ? "600" : "#ffffff", cases[i].word);
+        assert_int_equal(markup_count(svg, buf_text(&found)), cases[i].count);
+        buf_done(&found);
+        free(svg);
+        check(result, "words in marks");
+    }
+}
+
+static void grids_of_any_size_stay_small(void **state)
+{
+    static const size_t rows[] = { 0, 1, 40, 72, 128, 129, 100000 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct result *result;
+        struct figure *figure = new_figure(&result);
+
+        add_marks(figure, rows[i], FIGURE_MARK_COLUMNS, 7, "9");
+        assert_null(add_marks(figure, 1, FIGURE_MARK_COLUMNS + 1, 1, "9"));
+        check(result, "a grid");
+    }
+}
+
 static void cliffs_are_upright(void **state)
 {
     static const double x[] = { 40, 41, 42, 43 }, y[] = { 1, 0.75, 0.75, 0.75 };
@@ -465,6 +560,9 @@ int main(void)
         cmocka_unit_test(timelines_of_any_size_stay_small),
         cmocka_unit_test(merged_marks_are_confessed),
         cmocka_unit_test(only_states_that_occur_are_explained),
+        cmocka_unit_test(marks_of_one_state_are_one_stretch_up_to_a_gap),
+        cmocka_unit_test(words_stand_in_marks_where_all_of_them_fit),
+        cmocka_unit_test(grids_of_any_size_stay_small),
         cmocka_unit_test(cliffs_are_upright),
         cmocka_unit_test(a_figure_built_without_memory_is_no_figure),
         cmocka_unit_test(ticks_stand_at_round_numbers),
