@@ -6,7 +6,7 @@
 #include "model/grid.h"
 
 #include "model/base/philox.h"
-#include "model/ptx/costs.h"
+#include "model/costs.h"
 #include "model/server.h"
 
 enum {
