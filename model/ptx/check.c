@@ -127,6 +127,7 @@ int check_fault(struct warp *w, struct err *err)
     /* A value that was never written may have led to what comes after. */
     if (w->cta->undefined_by && w->fault.name == ERR_MemoryFault)
         return check_pending(w->cta, err);
+    report_from(w->cta, w->frame, w->fault.insn);
     fill_fault(w);
     switch (w->fault.name) {
     case ERR_Interrupted:

@@ -47,21 +47,14 @@ void local_return(const struct insn *call, const struct frame *caller, const str
         put(word_at(caller, use->results[i].to), *word_at(callee, use->results[i].from), mask);
 }
 
-static bool is_users(const struct cta *cta, const struct insn *in)
-{
-    const char *file = report_file(cta, in);
-
-    return file && !report_is_header(file);
-}
-
-/* EXEC_OK where no code of the user's can be named: CUDA's own leaves what it does not use. */
+/* EXEC_OK in CUDA's own headers, which leave open what they do not use. */
 static int fail(struct warp *w, const struct insn *in, uint32_t lanes, uint32_t row)
 {
     const struct insn *at = in;
 
-    for (const struct frame *f = w->frame; !is_users(w->cta, at) && f->caller; f = f->caller)
+    for (const struct frame *f = w->frame; !at->loc && f->caller; f = f->caller)
         at = f->call_block->control;
-    if (!is_users(w->cta, at))
+    if (!report_is_users(w->cta, at))
         return EXEC_OK;
     w->fault = (struct fault_site){ .name = ERR_MemoryFault,
                                     .lanes = lanes,

@@ -529,6 +529,7 @@ struct cta {
     struct track *track;         /* races=all; else NULL */
     struct footprint *footprint; /* when blocks run side by side; else NULL */
     int64_t poll;                /* instructions until the stop flag is looked at */
+    const struct insn *called_in, *called_from; /* report_from: shown as the other */
     struct err *err;
     struct ptx_fault *fault;
 };

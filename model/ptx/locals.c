@@ -397,7 +397,7 @@ static bool is_users(const struct ptx_module *m, const struct function *f)
         int file = f->insns[i].loc ? m->ast.locs[f->insns[i].loc].file : 0;
 
         if (file > 0 && file < m->ast.file_count && m->ast.files[file])
-            return !report_is_header(m->ast.files[file]);
+            return !m->ast.is_header[file];
     }
     return false;
 }

@@ -53,11 +53,42 @@ static int add_loc(struct parser *p, struct source_loc loc)
     return 0;
 }
 
+static bool is_header(const struct ast_module *m, int file)
+{
+    return file >= 0 && file < m->file_count && m->is_header[file];
+}
+
+/*
+ * A place in a header that was inlined in a header is charged to where that one was inlined. The
+ * outer place has come before, as ".loc" of the PTX ISA asks for.
+ */
+static struct source_loc users_place(const struct ast_module *m, const struct source_loc *loc)
+{
+    struct source_loc users = { .file = loc->at_file,
+                                .line = loc->at_line,
+                                .column = loc->at_column,
+                                .in_file = loc->file,
+                                .in_line = loc->line,
+                                .in_column = loc->column };
+
+    for (int i = m->loc_count - 1; i > 0 && is_header(m, users.file); i--) {
+        const struct source_loc *outer = &m->locs[i];
+
+        if (outer->in_line != users.line || outer->in_file != users.file ||
+            outer->in_column != users.column)
+            continue;
+        users.file = outer->file;
+        users.line = outer->line;
+        users.column = outer->column;
+        break;
+    }
+    return users;
+}
+
 /*
  * `.loc 2 417 3, function_name $L__info_string0, inlined_at 1 20 5`: the code of a header is
- * charged to the line that called it, which is where the user can do something about it. File 1
- * is the one that was compiled; what it includes has higher numbers and "include" in its path.
- * Line 0 means "of no line": the line before goes on.
+ * charged to the line that called it, which is where the user can do something about it. Line 0
+ * means "of no line": the line before goes on.
  */
 static int parse_loc(struct parser *p)
 {
@@ -85,11 +116,23 @@ static int parse_loc(struct parser *p)
             }
         }
     }
-    if (loc.at_line && loc.file != 1)
-        loc = (struct source_loc){ .file = (int)file, .line = (int)line, .column = (int)column };
+    if (loc.at_line && is_header(p->module, loc.file))
+        loc = users_place(p->module, &loc);
     if (loc.line == 0 || loc.file < 0)
         return 0;
     return add_loc(p, loc);
+}
+
+/*
+ * CUDA's headers are known by where they lie, as many have no extension (<cuda/barrier>); what
+ * NVRTC brings along has a name of its own.
+ */
+static bool is_of_cuda(struct bytes path)
+{
+    static const char PLACE[] = "/include/", BUILT_IN[] = "__nv_";
+
+    return memmem(path.data, path.size, PLACE, sizeof PLACE - 1) ||
+           memmem(path.data, path.size, BUILT_IN, sizeof BUILT_IN - 1);
 }
 
 static int parse_file(struct parser *p)
@@ -109,6 +152,7 @@ static int parse_file(struct parser *p)
         parser_advance(p);
     for (from = path.size; from > 0 && path.data[from - 1] != '/'; from--)
         ;
+    m->is_header[number] = is_of_cuda(path);
     m->files[number] = copy_text(p, (struct bytes){ path.data + from, path.size - from });
     if (!m->files[number])
         return -1;
@@ -525,6 +569,7 @@ int ptx_parse(struct bytes text, struct arena *arena, struct ast_module *out, st
     out->text.data = arena_copy(arena, text.data, text.size);
     out->text.size = text.size;
     out->files = arena_array(arena, MAX_FILES, sizeof *out->files);
+    out->is_header = arena_array(arena, MAX_FILES, sizeof *out->is_header);
     p = arena_alloc(arena, sizeof *p);
     if (!out->text.data || !out->files || !p)
         return err_set(err, ERR_ResourceError, "out of memory while the PTX was read");

@@ -143,6 +143,7 @@ struct source_loc {
     int file; /* index into ast_module.files */
     int line, column;
     int at_file, at_line, at_column; /* where it was inlined; at_line 0: it was not */
+    int in_file, in_line, in_column; /* the place in a header that it stands for; in_line 0: none */
     struct bytes function;           /* label of the name of the inlined function, and bytes */
     int function_skip;               /* to skip from there */
 };
@@ -155,6 +156,7 @@ struct ast_module {
     struct source_loc *locs; /* [0] is unknown */
     int loc_count, loc_capacity;
     const char **files; /* by .file number; NULL where there is none */
+    bool *is_header;    /* by .file number: of CUDA's own */
     int file_count;
     int target;    /* 80 of sm_80 */
     bool is_debug; /* `.target sm_80, debug`: made by -G */

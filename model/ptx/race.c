@@ -11,9 +11,10 @@
  * count pass on what those who arrive know; an atomic that takes or gives a lock passes it on from
  * the last one at the same address. Within a warp every .sync counts, per lane.
  *
- * What is benign: atomics among each other, writes that leave the value as it was, and different
- * bytes of a word. Source of what races: "Memory Consistency Model", PTX ISA 9.0; the classes RAW,
- * WAR and WAW are those of compute-sanitizer's racecheck. docs/checks.md has the choices.
+ * What is benign: atomics among each other, two writes of the same value, and different bytes of a
+ * word. A read races with a write whatever the values: a tile of ones is no excuse for a missing
+ * barrier. Source of what races: "Memory Consistency Model", PTX ISA 9.0; the classes RAW, WAR and
+ * WAW are those of compute-sanitizer's racecheck. docs/checks.md has the choices.
  */
 #include "model/ptx/async.h"
 #include "model/ptx/report.h"
@@ -238,8 +239,8 @@ static void stored(const struct warp *w, const struct insn *in, int lane, uint8_
 }
 
 /*
- * A plain store of what is there already changes nothing for anybody, nor does one of what another
- * lane stores in the same instruction.
+ * A plain store of what another thread has stored already changes nothing, nor does one of what
+ * another lane stores in the same instruction.
  */
 static bool changes(const struct warp *w, const struct insn *in, const struct access *a, int lane,
                     uint64_t before)
@@ -298,6 +299,10 @@ static int found(struct warp *w, const struct insn *in, const struct access *a, 
     if (is_write && stores_registers(in)) {
         stored(w, in, lane, bytes);
         memcpy(&report.value_second, bytes, sizeof report.value_second);
+        if (STAMP_TIME(stamp) == w->cta->race->now) { /* in the same instruction */
+            stored(w, in, STAMP_LANE(stamp), bytes);
+            memcpy(&report.value_first, bytes, sizeof report.value_first);
+        }
         report.has_values = true;
     } else {
         report.value_second = report.value_first;
@@ -339,18 +344,20 @@ static int see_write(struct warp *w, const struct insn *in, const struct access 
 {
     const struct race *r = w->cta->race;
     uint64_t before[3] = { c->write, c->read, c->other };
+    bool is_same = false;
 
     for (int i = 0; i < 3; i++) {
         if (is_ordered(r, w->index, lane, before[i]) || is_exempt(in, insn_of(w, before[i])))
             continue;
         if (STAMP_TIME(before[i]) == STAMP_TIME(stamp) && i > 0)
             continue; /* an atomic reads and writes */
-        if (!changes(w, in, a, lane, before[i]))
-            return EXEC_OK;
-        if (found(w, in, a, lane, before[i], i == 0) < 0)
+        if (i == 0 && !changes(w, in, a, lane, before[0]))
+            is_same = true;
+        else if (found(w, in, a, lane, before[i], i == 0) < 0)
             return EXEC_FAULT;
     }
-    c->write = stamp;
+    if (!is_same)
+        c->write = stamp;
     return EXEC_OK;
 }
 

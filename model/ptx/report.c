@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { MAX_RANGES = 4 };
+enum { MAX_RANGES = 4, MAX_CLIMB = 8 /* calls up from a function of CUDA's */ };
 
 /* ---- Who ------------------------------------------------------------------------------------ */
 
@@ -158,9 +158,74 @@ const char *report_kernel(const struct run *run)
     return run->launch->kernel_name ? run->launch->kernel_name : run->entry->name;
 }
 
+/* The place that the compiler gave it. */
+static const struct source_loc *own_loc(const struct run *run, const struct insn *in)
+{
+    return &run->module->ast.locs[in ? in->loc : 0];
+}
+
+bool report_is_header(const struct cta *cta, const struct insn *in)
+{
+    const struct ast_module *m = &cta->run->module->ast;
+    int file = own_loc(cta->run, in)->file;
+
+    return in && in->loc && file >= 0 && file < m->file_count && m->is_header[file];
+}
+
+bool report_is_users(const struct cta *cta, const struct insn *in)
+{
+    return in && in->loc && !report_is_header(cta, in);
+}
+
+static bool holds(const struct function *f, const struct insn *in)
+{
+    return f->insns && in >= f->insns && in < f->insns + f->insn_count;
+}
+
+/* The first call of the function that holds an instruction; NULL: none is known. */
+static const struct insn *call_of(const struct run *run, const struct insn *in)
+{
+    const struct ptx_module *m = run->module;
+    const struct function *callee = NULL;
+
+    for (int i = 0; i < m->ast.function_count && !callee; i++)
+        callee = holds(&m->functions[i], in) ? &m->functions[i] : NULL;
+    for (int i = 0; callee && i < m->ast.function_count; i++)
+        for (int k = 0; k < m->functions[i].insn_count; k++) {
+            const struct insn *call = &m->functions[i].insns[k];
+
+            if (call->control == CONTROL_CALL && call->extra &&
+                ((const struct call *)call->extra)->callee == callee)
+                return call;
+        }
+    return NULL;
+}
+
+/* What stands for the instruction in the user's own code. */
+static const struct insn *users_insn(const struct cta *cta, const struct insn *in)
+{
+    const struct insn *at = in;
+
+    if (in && in == cta->called_in)
+        return cta->called_from;
+    for (int depth = 0; at && depth < MAX_CLIMB && !report_is_users(cta, at); depth++)
+        at = call_of(cta->run, at);
+    return at && report_is_users(cta, at) ? at : in;
+}
+
 const struct source_loc *report_loc(const struct cta *cta, const struct insn *in)
 {
-    return &cta->run->module->ast.locs[in ? in->loc : 0];
+    return own_loc(cta->run, users_insn(cta, in));
+}
+
+void report_from(struct cta *cta, const struct frame *frame, const struct insn *in)
+{
+    const struct insn *at = in;
+
+    for (const struct frame *f = frame; f && f->caller && !report_is_users(cta, at); f = f->caller)
+        at = f->call_block->control;
+    cta->called_in = in;
+    cta->called_from = report_is_users(cta, at) ? at : in;
 }
 
 static const char *file_at(const struct run *run, int file)
@@ -172,14 +237,9 @@ static const char *file_at(const struct run *run, int file)
 
 const char *report_file(const struct cta *cta, const struct insn *in)
 {
-    return in && in->loc ? file_at(cta->run, report_loc(cta, in)->file) : NULL;
-}
+    const struct source_loc *loc = report_loc(cta, in);
 
-bool report_is_header(const char *file)
-{
-    const char *dot = file ? strrchr(file, '.') : NULL;
-
-    return dot && (!strcmp(dot, ".h") || !strcmp(dot, ".hpp") || !strcmp(dot, ".inl"));
+    return loc->line ? file_at(cta->run, loc->file) : NULL;
 }
 
 const char *report_place(char *out, size_t size, const struct cta *cta, const struct insn *in)
@@ -376,7 +436,7 @@ void report_callers(struct buf *b, const struct warp *w, const struct insn *in)
 {
     const struct run *run = w->cta->run;
     const struct ast_module *m = &run->module->ast;
-    const struct source_loc *loc = report_loc(w->cta, in), *outer;
+    const struct source_loc *loc = own_loc(run, in), *outer;
     struct source_loc place;
     struct buf text = { 0 };
     char name[256];

@@ -34,12 +34,19 @@ void report_callers(struct buf *b, const struct warp *w, const struct insn *in);
 /* "saxpy": as the user wrote it. */
 const char *report_kernel(const struct run *run);
 
-/* The source of an instruction; file NULL where it is not known. */
+/*
+ * Where the user finds an instruction; file NULL where it is not known. Of a function of CUDA's,
+ * which has no line or one in a header: the line that calls it.
+ */
 const struct source_loc *report_loc(const struct cta *cta, const struct insn *in);
 const char *report_file(const struct cta *cta, const struct insn *in);
 
-/* Whether a file is one of CUDA's headers rather than what the user wrote. */
-bool report_is_header(const char *file);
+/* From here on `in` is where the frames say that it was called from. */
+void report_from(struct cta *cta, const struct frame *frame, const struct insn *in);
+
+/* The instruction stands in what the user wrote: not in a header of CUDA's, nor without a line. */
+bool report_is_users(const struct cta *cta, const struct insn *in);
+bool report_is_header(const struct cta *cta, const struct insn *in);
 
 /*
  * variable.c: the name of the variable that the register in `row` of a function's frame holds at an

@@ -137,6 +137,8 @@ static void put_values(struct buf *b, const struct words *t)
         return;
     put_value(before, sizeof before, race->value_first, race->first, race->bytes);
     put_value(after, sizeof after, race->value_second, t->w->fault.insn, race->bytes);
+    if (race->is_write_second && !strcmp(before, after))
+        return;
     if (race->is_write_first && race->is_write_second)
         report_row(b, "values", "%s writes %s, %s writes %s: which one stays is open", t->first,
                    before, t->second, after);
@@ -173,8 +175,10 @@ static void explain_shared(struct buf *b, struct words *t)
                  t->name, low);
         if (strchr(t->name, '['))
             snprintf(try_, sizeof try_,
-                     "__syncwarp() between reading and writing: v = %s; __syncwarp(); ...",
-                     t->name);
+                     "%s between reading and writing: v = %s; ...; atomicAdd(&%s, ...) where "
+                     "several add to it",
+                     t->w->cta->run->warps_per_block > 1 ? "__syncthreads()" : "__syncwarp()",
+                     t->name, t->name);
         else
             snprintf(try_, sizeof try_, "atomicAdd(&%s, ...) in %s", t->name, low);
     } else if (race->is_same_warp && is_same_line) {

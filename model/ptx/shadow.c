@@ -221,7 +221,7 @@ static bool are_words_defined(const struct warp *w, const struct access *a, uint
 /* Headers copy and mask what they never set, such as the empty half of a group's handle. */
 static bool is_in_header(const struct warp *w, const struct insn *in)
 {
-    return report_is_header(report_file(w->cta, in));
+    return report_is_header(w->cta, in);
 }
 
 static int check_defined(struct warp *w, const struct insn *in, const struct access *a,

@@ -1,6 +1,7 @@
 #include "model/ptx/track.h"
 
 #include "model/ptx/footprint.h"
+#include "model/ptx/heap.h"
 #include "model/ptx/report.h"
 
 #include <stdlib.h>
@@ -111,9 +112,12 @@ void track_barrier(struct cta *cta)
     place(cta->track);
 }
 
+/* What malloc gave in the kernel is no region of the launch, and is not looked at. */
 bool track_needs(const struct track *t, const struct region *region)
 {
-    return t && (!region || t->regions[region - t->run->regions].writers);
+    if (!t || !region)
+        return t;
+    return region->start < HEAP_WINDOW && t->regions[region - t->run->regions].writers;
 }
 
 /* ---- Who meets whom ------------------------------------------------------------------------- */
