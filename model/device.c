@@ -253,7 +253,10 @@ enum {
     MOST_REGISTERS = 1 << 20,
     MOST_SHARED = 1 << 24,
     MOST_SMS = 1024,
+    MOST_LATENCY = 100000,
 };
+
+#define MOST_L2 ((int64_t)1 << 40)
 
 int device_check(const struct device *dev, struct err *err)
 {
@@ -278,7 +281,7 @@ int device_check(const struct device *dev, struct err *err)
           dev->shared_per_sm },
         { "block_shared", "shared bytes of a block after opting in", dev->shared_per_block_optin, 1,
           (int64_t)dev->shared_per_sm - dev->shared_reserved },
-        { "static", "static shared bytes of a block", dev->static_shared_per_block, 1,
+        { "static_shared", "static shared bytes of a block", dev->static_shared_per_block, 1,
           dev->shared_per_block_optin },
         { "default_shared", "shared bytes of a block before opting in", dev->shared_per_block, 1,
           dev->shared_per_block_optin },
@@ -288,6 +291,13 @@ int device_check(const struct device *dev, struct err *err)
         { "cluster", "blocks of a cluster", dev->cluster_max, 0, 64 },
         { "sms", "SMs", dev->sms, 0, MOST_SMS },
         { "clock", "MHz of the clock", dev->clock_mhz, 0, 100000 },
+        { "l2", "bytes of the L2", dev->l2_bytes, 0, MOST_L2 },
+        { "bandwidth", "GB/s of the memory", (int64_t)dev->bandwidth_gbs, 0, 1000000 },
+        { "fma_latency", "cycles of an FMA", dev->fma_latency, 0, MOST_LATENCY },
+        { "shared_latency", "cycles of shared memory", dev->shared_latency, 0, MOST_LATENCY },
+        { "l1_latency", "cycles of the L1", dev->l1_latency, 0, MOST_LATENCY },
+        { "l2_latency", "cycles of the L2", dev->l2_latency, 0, MOST_LATENCY },
+        { "memory_latency", "cycles of the card's memory", dev->memory_latency, 0, MOST_LATENCY },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)

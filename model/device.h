@@ -36,6 +36,9 @@ struct device {
     int clock_mhz;        /* boost, as the driver reports the maximum SM clock */
     double bandwidth_gbs; /* 10^9 bytes a second */
     int64_t l2_bytes;
+
+    /* Cycles that a made-up device has invented; 0: those of its compute capability. */
+    int fma_latency, shared_latency, l1_latency, l2_latency, memory_latency;
 };
 
 /* The rows, in the order of %devices: products first. */

@@ -4,186 +4,15 @@
  */
 #include "cells/magics/device.h"
 
+#include "cells/device_file.h"
+#include "cells/file.h"
 #include "cells/internal.h"
 #include "cells/magics.h"
-#include "cells/render/text.h"
 #include "model/base/buf.h"
 
 #include <ctype.h>
 
-/* ---- words ---- */
-
-static const char *number(struct result *result, double v)
-{
-    char text[TEXT_NUMBER];
-
-    return result_text(result, "%s", text_number(text, v));
-}
-
-const char *device_number_text(struct result *result, double v)
-{
-    return v > 0 ? number(result, v) : "unknown";
-}
-
-static const char *split_text(struct result *result, const struct device *dev)
-{
-    struct buf out = { 0 };
-    const char *text;
-
-    if (!dev->carveout_count)
-        return "none: shared memory has a room of its own";
-    for (int i = 0; i < dev->carveout_count; i++)
-        buf_printf(&out, "%d ", dev->carveouts_kb[i]);
-    text = result_text(result, "%sKB of shared memory, the rest is L1", buf_text(&out));
-    buf_done(&out);
-    return text;
-}
-
-static const char *cluster_text(struct result *result, const struct device *dev)
-{
-    if (!dev->cluster_max)
-        return "none";
-    if (dev->cluster_max == dev->cluster_portable)
-        return result_text(result, "up to %d blocks", dev->cluster_max);
-    return result_text(result, "up to %d blocks, %d when the kernel allows it",
-                       dev->cluster_portable, dev->cluster_max);
-}
-
-static const char *lanes_text(struct result *result, const struct device *dev)
-{
-    int64_t lanes = (int64_t)dev->sms * dev->fp32_lanes;
-
-    if (!dev->sms)
-        return result_text(result, "%d an SM", dev->fp32_lanes);
-    if (!dev->clock_mhz)
-        return result_text(result, "%d an SM, %s in all", dev->fp32_lanes,
-                           number(result, (double)lanes));
-    /* Two operations a lane and cycle: a fused multiply-add. */
-    return result_text(result, "%d an SM, %s in all: %.1f TFLOP/s at most", dev->fp32_lanes,
-                       number(result, (double)lanes), (double)lanes * dev->clock_mhz * 2e-6);
-}
-
-static const char *answer_text(struct result *result, const struct device *dev)
-{
-    if (!dev->sms)
-        return result_text(result,
-                           "Device %s: an SM holds %d warps in at most %d blocks; SMs: unknown.",
-                           dev->name, dev->warps_per_sm, dev->blocks_per_sm);
-    return result_text(result,
-                       "Device %s: %d SMs of %d warps hold %s threads; %d schedulers an SM.",
-                       dev->name, dev->sms, dev->warps_per_sm,
-                       number(result, (double)dev->sms * dev->threads_per_sm), dev->partitions);
-}
-
-static void add_facts(struct result *result, const struct device *dev)
-{
-    const char *const rows[][2] = {
-        { "SMs", device_number_text(result, dev->sms) },
-        { "warps", result_text(result, "%d an SM = %s threads; %s threads a block",
-                               dev->warps_per_sm, number(result, dev->threads_per_sm),
-                               number(result, dev->threads_per_block)) },
-        { "blocks", result_text(result, "%d an SM", dev->blocks_per_sm) },
-        { "registers",
-          result_text(result, "%s an SM, %s a block, %d a thread; in units of %d a warp",
-                      number(result, dev->registers_per_sm),
-                      number(result, dev->registers_per_block), dev->registers_per_thread,
-                      dev->register_unit) },
-        { "shared bytes",
-          result_text(result,
-                      "%s an SM; a block has %s, %s after opting in; units of %d, and %s of each "
-                      "block kept by the system",
-                      number(result, dev->shared_per_sm), number(result, dev->shared_per_block),
-                      number(result, dev->shared_per_block_optin), dev->shared_unit,
-                      number(result, dev->shared_reserved)) },
-        { "cache split", split_text(result, dev) },
-        { "schedulers",
-          result_text(result, "%d an SM, each issues one instruction a cycle", dev->partitions) },
-        { "FP32 lanes", lanes_text(result, dev) },
-        { "clusters", cluster_text(result, dev) },
-        { "clock MHz", device_number_text(result, dev->clock_mhz) },
-        { "memory GB/s", device_number_text(result, dev->bandwidth_gbs) },
-        { "L2 MB", device_number_text(result, (double)dev->l2_bytes / (1024.0 * 1024)) },
-    };
-    struct view_block *block = view_add_facts(result, COUNT(rows));
-
-    for (size_t i = 0; block && i < COUNT(rows); i++) {
-        block->names[i] = rows[i][0];
-        block->texts[i] = rows[i][1];
-    }
-}
-
-/* What the driver says of the card, in cudaDeviceProp's words. */
-static void add_attributes(struct result *result, const struct gpu_info *info)
-{
-    const struct view_column columns[] = { { "cudaDeviceProp", VIEW_LEFT },
-                                           { "", VIEW_RIGHT },
-                                           { "", VIEW_LEFT } };
-    struct view_table *table =
-        view_add_table(result, columns, COUNT(columns), info->attribute_count);
-
-    for (size_t i = 0; i < info->attribute_count; i++) {
-        const struct gpu_attribute *a = &info->attributes[i];
-
-        view_cell(table, i, 0, result_text(result, "%s", a->name));
-        view_cell(table, i, 1, number(result, (double)a->value));
-        view_cell(table, i, 2, result_text(result, "%s", a->unit));
-    }
-}
-
-/* ---- fields ---- */
-
-static json_t *known(double v)
-{
-    return v > 0 ? json_real(v) : json_null();
-}
-
-static json_t *known_count(int64_t v)
-{
-    return v > 0 ? json_integer(v) : json_null();
-}
-
-json_t *device_to_json(const struct device *dev)
-{
-    json_t *splits = json_array(), *object;
-    int failed = 0;
-
-    for (int i = 0; i < dev->carveout_count; i++)
-        failed |= json_array_append_new(splits, json_integer(dev->carveouts_kb[i]));
-    object = json_pack(
-        "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
-        "s:i, s:o}",
-        "name", dev->name, "cc_major", dev->cc_major, "cc_minor", dev->cc_minor, "threads_per_sm",
-        dev->threads_per_sm, "warps_per_sm", dev->warps_per_sm, "blocks_per_sm", dev->blocks_per_sm,
-        "threads_per_block", dev->threads_per_block, "registers_per_sm", dev->registers_per_sm,
-        "registers_per_block", dev->registers_per_block, "registers_per_thread",
-        dev->registers_per_thread, "shared_per_sm", dev->shared_per_sm, "shared_per_block",
-        dev->shared_per_block, "shared_per_block_optin", dev->shared_per_block_optin,
-        "shared_reserved", dev->shared_reserved, "shared_unit", dev->shared_unit, "partitions",
-        dev->partitions, "fp32_lanes", dev->fp32_lanes, "cluster_max", dev->cluster_max,
-        "carveouts_kb", json_whole(splits, failed));
-    failed = json_object_set_new(object, "sms", known_count(dev->sms));
-    failed |= json_object_set_new(object, "clock_mhz", known_count(dev->clock_mhz));
-    failed |= json_object_set_new(object, "bandwidth_gbs", known(dev->bandwidth_gbs));
-    failed |= json_object_set_new(object, "l2_bytes", known_count(dev->l2_bytes));
-    return json_whole(object, failed);
-}
-
-/* ---- making one up ---- */
-
-/* A made-up SM has no other splits of its cache than what its shared memory allows. */
-static void fit_splits(struct device *dev)
-{
-    int count = 0;
-
-    while (count < dev->carveout_count && dev->carveouts_kb[count] * 1024 < dev->shared_per_sm)
-        count++;
-    if (!dev->carveout_count)
-        return;
-    if (count == DEVICE_MAX_CARVEOUTS)
-        count--;
-    dev->carveouts_kb[count] = dev->shared_per_sm / 1024;
-    dev->carveout_count = count + 1;
-}
+/* ---- names ---- */
 
 static int check_name(const struct call *call, const char *name, struct err *err)
 {
@@ -202,78 +31,112 @@ static int check_name(const struct call *call, const char *name, struct err *err
     return 0;
 }
 
-/* Which key of the line sets which limit. */
-static const struct limit {
-    const char *key;
-    size_t offset;
-} LIMITS[] = {
-    { "threads", offsetof(struct device, threads_per_sm) },
-    { "blocks", offsetof(struct device, blocks_per_sm) },
-    { "registers", offsetof(struct device, registers_per_sm) },
-    { "shared", offsetof(struct device, shared_per_sm) },
-    { "block_shared", offsetof(struct device, shared_per_block_optin) },
-    { "reserved", offsetof(struct device, shared_reserved) },
-    { "partitions", offsetof(struct device, partitions) },
-    { "fp32", offsetof(struct device, fp32_lanes) },
-    { "sms", offsetof(struct device, sms) },
-    { "clock", offsetof(struct device, clock_mhz) },
-    { "cluster", offsetof(struct device, cluster_max) },
+/* ---- what the line and the file say ---- */
+
+/* The changes of the file, then those of the line, which count where both name a limit. */
+struct recipe {
+    const char *path; /* of the file, or NULL */
+    struct buf text;
+    struct device_file file;
+    struct device_change changes[DEVICE_KEY_COUNT];
+    size_t count, from_file; /* the first so many stand in the file */
 };
 
-static bool has_limits(const struct call *call)
+static void take_file_changes(const struct call *call, struct recipe *r)
 {
-    for (size_t i = 0; i < COUNT(LIMITS); i++)
-        if (call_given(call, LIMITS[i].key))
-            return true;
-    return false;
+    for (size_t i = 0; i < r->file.count; i++)
+        if (!call_given(call, r->file.changes[i].key->name))
+            r->changes[r->count++] = r->file.changes[i];
+    r->from_file = r->count;
 }
 
-/* What follows from the limits that were given, unless it was given too. */
-static void derive(const struct call *call, struct device *dev)
+static void take_line_changes(const struct call *call, struct recipe *r)
 {
-    int room = dev->shared_per_sm - dev->shared_reserved;
+    for (size_t i = 0; i < DEVICE_KEY_COUNT; i++) {
+        const struct device_key *key = &DEVICE_KEY_ROWS[i];
+        bool is_float = key->kind == DEVICE_MHZ || key->kind == DEVICE_GBS;
 
-    dev->warps_per_sm = dev->threads_per_sm / WARP;
-    if (!call_given(call, "block_shared") && dev->shared_per_block_optin > room)
-        dev->shared_per_block_optin = room;
-    dev->shared_per_block = (int)min_i64(dev->shared_per_block, dev->shared_per_block_optin);
-    dev->static_shared_per_block =
-        (int)min_i64(dev->static_shared_per_block, dev->shared_per_block_optin);
-    dev->registers_per_block = (int)min_i64(dev->registers_per_block, dev->registers_per_sm);
-    dev->cluster_portable =
-        (int)min_i64(dev->cluster_portable ? dev->cluster_portable : 8, dev->cluster_max);
-    if (call_given(call, "shared"))
-        fit_splits(dev);
+        if (call_given(call, key->name))
+            r->changes[r->count++] = (struct device_change){
+                .key = key,
+                .value = is_float ? call_float(call, key->name) : (double)call_int(call, key->name),
+            };
+    }
 }
 
-/* Puts the caret at the key whose limit the error names ("blocks=0: ..."). */
-static int mark_limit(const struct call *call, struct err *err)
+static int read_recipe(const struct call *call, struct recipe *r, struct err *err)
 {
-    for (size_t i = 0; i < COUNT(LIMITS); i++)
-        if (bytes_equal((struct bytes){ err->text, strcspn(err->text, "=") }, LIMITS[i].key))
-            return call_fail(call, LIMITS[i].key, err, ERR_ValueError, "no such device");
-    return call_fail(call, "name", err, ERR_ValueError, "no such device");
+    struct bytes text;
+
+    r->path = call_text(call, "file");
+    if (r->path) {
+        if (file_read(r->path, &r->text, err) < 0)
+            return call_fail(call, "file", err, ERR_FileError, "%.60s cannot be read", r->path);
+        text = (struct bytes){ buf_text(&r->text), r->text.size };
+        if (device_file_read(call->arena, r->path, text, &r->file, err) < 0)
+            return call_fail(call, "file", err, ERR_UsageError, "no device file");
+        take_file_changes(call, r);
+    }
+    take_line_changes(call, r);
+    return 0;
 }
 
-static int make_device(const struct call *call, const char *name, struct session_device *out,
+/* "my" for machines/my.device. */
+static const char *stem(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    return arena_copy(arena, name, strcspn(name, "."));
+}
+
+static int find_base(const struct call *call, const struct recipe *r, struct device *out,
+                     struct err *err)
+{
+    const char *line = call_text(call, "from"), *name = line ? line : r->file.from;
+    struct session_device base = *session_device(call->session);
+
+    if (name && session_find_device(call->session, name, &base, err) < 0) {
+        if (line)
+            return call_fail(call, "from", err, ERR_NameError, "no such device");
+        device_file_fail(r->path, (struct bytes){ buf_text(&r->text), r->text.size },
+                         r->file.from_line, r->file.from_column, r->file.from_length, err);
+        return call_fail(call, "file", err, ERR_NameError, "no such device");
+    }
+    *out = base.device;
+    return 0;
+}
+
+/* Marks the change to blame where it was written: in the file, or on the line. */
+static int mark(const struct call *call, const struct recipe *r, const struct device_change *wrong,
+                struct err *err)
+{
+    if (!wrong)
+        return call_fail(call, "name", err, ERR_ValueError, "no such device");
+    if (wrong >= r->changes + r->from_file)
+        return call_fail(call, wrong->key->name, err, ERR_ValueError, "no such device");
+    device_file_fail(r->path, (struct bytes){ buf_text(&r->text), r->text.size }, wrong->line,
+                     wrong->column, wrong->length, err);
+    return call_fail(call, "file", err, ERR_ValueError, "no such device");
+}
+
+static int make_device(const struct call *call, const struct recipe *r, struct session_device *out,
                        struct err *err)
 {
-    struct device dev = session_device(call->session)->device;
+    const char *name = call_text(call, "name");
+    const struct device_change *wrong;
+    struct device base, dev;
 
-    if (check_name(call, name, err) < 0)
+    if (!name && r->path)
+        name = r->file.name ? r->file.name : stem(call->arena, r->path);
+    if (!name)
+        return call_fail(call, NULL, err, ERR_UsageError,
+                         "a made-up device needs a name: %%device toy threads=1536 blocks=4");
+    if (check_name(call, name, err) < 0 || find_base(call, r, &base, err) < 0)
         return -1;
+    if (device_make(&base, r->changes, r->count, &dev, &wrong, err) < 0)
+        return mark(call, r, wrong, err);
     dev.name = name;
     dev.aliases = NULL;
-    for (size_t i = 0; i < COUNT(LIMITS); i++)
-        if (call_given(call, LIMITS[i].key))
-            *(int *)((char *)&dev + LIMITS[i].offset) = (int)call_int(call, LIMITS[i].key);
-    if (dev.threads_per_sm % WARP)
-        return call_fail(call, "threads", err, ERR_ValueError,
-                         "threads=%d: an SM holds whole warps, a multiple of %d threads",
-                         dev.threads_per_sm, WARP);
-    derive(call, &dev);
-    if (device_check(&dev, err) < 0)
-        return mark_limit(call, err);
     if (session_add_device(call->session, &dev, err) < 0)
         return -1;
     return session_find_device(call->session, name, out, err);
@@ -283,15 +146,29 @@ static int make_device(const struct call *call, const char *name, struct session
 
 static int choose(const struct call *call, struct session_device *out, struct err *err)
 {
-    const char *name = call_text(call, "name");
+    struct recipe r = { 0 };
+    int rc = read_recipe(call, &r, err);
 
-    if (has_limits(call)) {
-        if (!name)
-            return call_fail(call, NULL, err, ERR_UsageError,
-                             "a made-up device needs a name: %%device toy threads=1536 blocks=4");
-        return make_device(call, name, out, err);
-    }
-    return call_device(call, out, err);
+    if (rc == 0)
+        rc = r.path || r.count || call_given(call, "from") ? make_device(call, &r, out, err)
+                                                           : call_device(call, out, err);
+    buf_done(&r.text);
+    return rc;
+}
+
+static int save(const struct call *call, const struct device *dev, struct err *err)
+{
+    const char *path = call_text(call, "save");
+    struct buf text = { 0 };
+    int rc;
+
+    if (!path)
+        return 0;
+    device_file_write(dev, &text);
+    rc = text.is_failed ? err_set(err, ERR_ResourceError, "out of memory")
+                        : file_write(path, (struct bytes){ buf_text(&text), text.size }, err);
+    buf_done(&text);
+    return rc < 0 ? call_fail(call, "save", err, ERR_FileError, "%.60s is not written", path) : 0;
 }
 
 static int show(struct call *call, const struct session_device *device, bool is_pick,
@@ -313,20 +190,28 @@ static int show(struct call *call, const struct session_device *device, bool is_
     fields = device_to_json(dev);
     rc = json_object_update(result->fields, fields);
     json_decref(fields);
-    if (rc < 0) {
+    if (rc < 0 ||
+        json_object_set_new(result->fields, "latencies", device_latencies_json(dev)) < 0) {
         result_release(&result);
         return err_set(err, ERR_ResourceError, "out of memory");
     }
-    result->view.answer = answer_text(result, dev);
-    result->view.origin =
-        device->is_gpu ? result_text(result, "gpu:%d, cc %d.%d", device->gpu_index, dev->cc_major,
-                                     dev->cc_minor)
-                       : result_text(result, "model, cc %d.%d", dev->cc_major, dev->cc_minor);
+    result->view.answer = device_answer_text(result, dev);
+    result->view.origin = device->is_gpu
+                              ? result_text(result, "gpu:%d, cc %d.%d", device->gpu_index,
+                                            dev->cc_major, dev->cc_minor)
+                              : result_text(result, "model, cc %d.%d  %s", dev->cc_major,
+                                            dev->cc_minor, call_parameters_text(call, "name"));
     if (info)
-        add_attributes(result, info);
+        device_add_attributes(result, info);
     else if (!is_pick)
-        add_facts(result, dev);
-    if (is_pick && !info)
+        device_add_facts(result, dev);
+    if (!is_pick)
+        device_add_latencies(result, dev);
+    if (call_given(call, "save"))
+        result->view.closing =
+            result_text(result, "Written: %.40s. Change it, then: %%device file=\"%.40s\"",
+                        call_text(call, "save"), call_text(call, "save"));
+    else if (is_pick && !info)
         result->view.closing = "From here on cells use it; %device shows its limits.";
     return call_take_result(call, result, err);
 }
@@ -334,9 +219,9 @@ static int show(struct call *call, const struct session_device *device, bool is_
 static int run(struct call *call, struct err *err)
 {
     struct session_device device;
-    bool is_pick = call_text(call, "name") != NULL;
+    bool is_pick = call_given(call, "name") || call_given(call, "file");
 
-    if (choose(call, &device, err) < 0)
+    if (choose(call, &device, err) < 0 || save(call, &device.device, err) < 0)
         return -1;
     if (is_pick)
         session_set_device(call->session, &device);
@@ -345,27 +230,25 @@ static int run(struct call *call, struct err *err)
 
 /* ---- the row ---- */
 
-#define LIMIT(key, least, most, text)                                                              \
-    {                                                                                              \
-        .name = (key), .type = PARAM_INT, .min = (least), .max = (most), .help = (text)            \
-    }
+#define TYPE_DEVICE_INT   PARAM_INT
+#define TYPE_DEVICE_INT64 PARAM_INT
+#define TYPE_DEVICE_MHZ   PARAM_FLOAT
+#define TYPE_DEVICE_GBS   PARAM_FLOAT
 
 static const struct param PARAMS[] = {
     { .name = "name",
       .type = PARAM_DEVICE,
       .flags = PARAM_POSITIONAL,
       .help = "L40S, \"RTX 4090\", cc=8.9, gpu, gpu:1, model, or a new name with limits" },
-    LIMIT("threads", WARP, 256 * WARP, "threads of an SM, a multiple of 32"),
-    LIMIT("blocks", 1, 256, "blocks of an SM"),
-    LIMIT("registers", 16, 1 << 20, "registers of an SM"),
-    LIMIT("shared", 1024, 1 << 24, "shared bytes of an SM"),
-    LIMIT("block_shared", 1, 1 << 24, "shared bytes of a block, after opting in"),
-    LIMIT("reserved", 0, 1 << 20, "bytes that the system keeps of each block"),
-    LIMIT("partitions", 1, 16, "warp schedulers of an SM"),
-    LIMIT("fp32", 1, 1024, "FP32 lanes of an SM"),
-    LIMIT("sms", 1, 1024, "SMs of the device"),
-    LIMIT("clock", 1, 100000, "MHz"),
-    LIMIT("cluster", 0, 64, "blocks of the largest cluster; 0: none"),
+    { .name = "from",
+      .type = PARAM_DEVICE,
+      .help = "whose limits count where none is given; without it the session's device" },
+    { .name = "file", .type = PARAM_TEXT, .help = "a text file of limits: name = value  # why" },
+    { .name = "save", .type = PARAM_TEXT, .help = "writes the device into such a file" },
+#define X(key, member, kind, least, most, text)                                                    \
+    { .name = #key, .type = TYPE_##kind, .min = (least), .max = (most), .help = (text) },
+    DEVICE_KEYS(X)
+#undef X
 };
 
 static const struct field FIELDS[] = {
@@ -381,6 +264,14 @@ static const struct field FIELDS[] = {
     { "clock_mhz", "MHz", "null: unknown" },
     { "bandwidth_gbs", "GB/s", "null: unknown" },
     { "l2_bytes", "bytes", "null: unknown" },
+    { "lanes", "lanes", "FP32 lanes of the whole device; null: unknown" },
+    { "threads", "threads", "that the whole device holds; null: unknown" },
+    { "threads_per_lane", "threads", "held for each FP32 lane" },
+    { "lanes_per_partition", "lanes", "FP32 lanes of each scheduler's part of an SM" },
+    { "register_bytes_per_partition", "bytes", "of the register file in each part" },
+    { "latencies", "",
+      "latencies.fma, .shared, .l1, .l2, .memory and more: least, most, unit, sources; null: "
+      "unknown" },
 };
 
 const struct magic MAGIC_DEVICE = {
@@ -389,12 +280,16 @@ const struct magic MAGIC_DEVICE = {
     .about =
         "%device shows the session's device; %device L40S picks one from the table (%devices "
         "lists it), cc=8.9 a bare compute capability, gpu the card of this machine with what its "
-        "driver says of it. A new name with limits makes one up from the current device: "
-        "%device toy threads=1536 blocks=4. Case, blanks, - and _ do not count.\n\n"
+        "driver says of it. Case, blanks, - and _ do not count.\n\n"
+        "A new name with limits makes a device up, for textbook exercises: %device toy "
+        "threads=1536 blocks=4. What is not given is as on the session's device, or as from= "
+        "says. A text file does the same (file=\"my.device\"), one `name = value` a line with "
+        "the names of the keys below, and # for comments; save=\"my.device\" writes one. "
+        "Invented latencies count where a kernel is timed.\n\n"
         "Where the numbers come from: docs/devices.md.",
     .example = "%device L40S\n"
                "%device\n"
-               "%device toy threads=512 blocks=4 registers=16384",
+               "%device toy from=A100 threads=512 blocks=4 registers=16384",
     .params = PARAMS,
     .param_count = COUNT(PARAMS),
     .fields = FIELDS,

@@ -1,16 +1,43 @@
 /*
- * What %device and %devices share: a device as fields and as words.
+ * What %device and %devices share: a device and its latencies as fields and as
+ * words.
  */
 #ifndef WB_CELLS_MAGICS_DEVICE_H
 #define WB_CELLS_MAGICS_DEVICE_H
 
+#include "cells/gpus.h"
 #include "cells/result.h"
 #include "model/device.h"
+
+/* ---- device_view.c ---- */
 
 /* Every limit by its name in struct device; unknown ones are null. New reference, or NULL. */
 json_t *device_to_json(const struct device *dev);
 
 /* "1,980", or "unknown" for 0; the result's arena. */
 const char *device_number_text(struct result *result, double v);
+
+/* "Device L40S: 142 SMs of 48 warps ...": line 1 of %device. */
+const char *device_answer_text(struct result *result, const struct device *dev);
+
+/* The limits, one a line. */
+void device_add_facts(struct result *result, const struct device *dev);
+
+/* What the driver says of the card, in cudaDeviceProp's words. */
+void device_add_attributes(struct result *result, const struct gpu_info *info);
+
+/* ---- device_latency.c ---- */
+
+/*
+ * Each quantity of model/latency.h by its name, as published for the device's compute
+ * capability: {least, most, unit, invented, sources: [...]}, or null. New reference, or NULL.
+ */
+json_t *device_latencies_json(const struct device *dev);
+
+/* One line a quantity with its sources; those that nobody states stand together at the end. */
+void device_add_latencies(struct result *result, const struct device *dev);
+
+/* One row a compute capability: the few latencies that decide most, or all that is known. */
+void device_add_latency_table(struct result *result, const struct device *current, bool is_full);
 
 #endif

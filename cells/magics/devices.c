@@ -118,6 +118,34 @@ static json_t *devices_json(struct session *session)
     return json_whole(list, failed);
 }
 
+static json_t *latencies_json(void)
+{
+    json_t *object = json_object();
+    int failed = 0;
+
+    for (size_t i = 0; i < DEVICE_COUNT; i++)
+        if (!is_product(&DEVICES[i]))
+            failed |= json_object_set_new(object, DEVICES[i].name + strlen("cc "),
+                                          device_latencies_json(&DEVICES[i]));
+    return json_whole(object, failed);
+}
+
+static void add_views(struct call *call, struct result *result)
+{
+    const struct device *current = &session_device(call->session)->device;
+    const char *show = call_text(call, "show");
+
+    if (strcmp(show, "latency") != 0) {
+        add_products(result, call->session);
+        add_capabilities(result, call->session);
+    }
+    if (strcmp(show, "limits") != 0)
+        device_add_latency_table(result, current, strcmp(show, "latency") == 0);
+    result->view.closing = strcmp(show, "latency") == 0
+                               ? "Next: %device A100, then %device: each number with its source."
+                               : "Next: %device L40S picks one; %devices show=latency has more.";
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct result *result = result_new("devices", 1);
@@ -127,7 +155,8 @@ static int run(struct call *call, struct err *err)
         return err_set(err, ERR_ResourceError, "out of memory");
     for (size_t i = 0; i < DEVICE_COUNT; i++)
         *(is_product(&DEVICES[i]) ? &products : &capabilities) += 1;
-    if (json_object_set_new(result->fields, "devices", devices_json(call->session)) < 0) {
+    if (json_object_set_new(result->fields, "devices", devices_json(call->session)) < 0 ||
+        json_object_set_new(result->fields, "latencies", latencies_json()) < 0) {
         result_release(&result);
         return err_set(err, ERR_ResourceError, "out of memory");
     }
@@ -137,23 +166,35 @@ static int run(struct call *call, struct err *err)
     result->view.origin =
         result_text(result, "this session: %s; every SM has 65,536 registers, 255 a thread",
                     session_device(call->session)->device.name);
-    add_products(result, call->session);
-    add_capabilities(result, call->session);
-    result->view.closing = "Next: %device L40S picks one; cc=8.9 names a compute capability.";
+    add_views(call, result);
     return call_take_result(call, result, err);
 }
 
+static const struct param PARAMS[] = {
+    { .name = "show",
+      .type = PARAM_CHOICE,
+      .flags = PARAM_POSITIONAL,
+      .preset = "all",
+      .choices = "all limits latency",
+      .help = "limits, latency (all that is published), or all: limits and a few latencies" },
+};
+
 static const struct field FIELDS[] = {
     { "devices", "", "one entry a device, as %device gives it" },
+    { "latencies", "", "by compute capability, as %device gives them" },
 };
 
 const struct magic MAGIC_DEVICES = {
     .name = "devices",
     .summary = "lists the GPUs and compute capabilities that the model knows",
     .about = "The limits of an SM follow from the compute capability; SMs, clock, bandwidth and "
-             "cache are the product's. What no source states is shown as unknown.\n\n"
+             "cache are the product's. Latencies are as others measured them, with the least and "
+             "the most where they differ. What no source states is shown as unknown.\n\n"
              "Where each column comes from: docs/devices.md.",
-    .example = "%devices",
+    .example = "%devices\n"
+               "%devices show=latency",
+    .params = PARAMS,
+    .param_count = COUNT(PARAMS),
     .fields = FIELDS,
     .field_count = COUNT(FIELDS),
     .run = run,
