@@ -270,8 +270,8 @@ static const struct field FIELDS[] = {
     { "lanes_per_partition", "lanes", "FP32 lanes of each scheduler's part of an SM" },
     { "register_bytes_per_partition", "bytes", "of the register file in each part" },
     { "latencies", "",
-      "latencies.fma, .shared, .l1, .l2, .memory and more: least, most, unit, sources; null: "
-      "unknown" },
+      "latencies.fma, .shared, .l1, .l2, .memory and more: least, most, sources (how many; 0: made "
+      "up); null: unknown" },
 };
 
 const struct magic MAGIC_DEVICE = {

@@ -30,9 +30,13 @@ void device_add_attributes(struct result *result, const struct gpu_info *info);
 
 /*
  * Each quantity of model/latency.h by its name, as published for the device's compute
- * capability: {least, most, unit, invented, sources: [...]}, or null. New reference, or NULL.
+ * capability: {least, most, sources}, sources 0 when it is made up; null: unknown. New reference,
+ * or NULL.
  */
 json_t *device_latencies_json(const struct device *dev);
+
+/* Every row of model/latency.h. New reference, or NULL. */
+json_t *device_published_json(void);
 
 /* One line a quantity with its sources; those that nobody states stand together at the end. */
 void device_add_latencies(struct result *result, const struct device *dev);

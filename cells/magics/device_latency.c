@@ -46,32 +46,17 @@ static bool is_about(const struct latency_row *row, const struct device *dev, en
 
 /* ---- fields ---- */
 
-static json_t *source_json(const struct latency_row *row)
-{
-    json_t *object = json_pack("{s:f, s:f, s:s, s:s}", "least", row->least, "most", row->most,
-                               "measured_on", row->measured_on, "source", row->source);
-    int failed =
-        json_object_set_new(object, "note", row->note ? json_string(row->note) : json_null());
-
-    return json_whole(object, failed);
-}
-
 static json_t *latency_json(const struct device *dev, enum latency what)
 {
     struct latency_range range = latency_of(dev->cc_major, dev->cc_minor, what);
-    int own = invented(dev, what), failed = 0;
-    json_t *sources, *object;
+    int own = invented(dev, what);
 
-    if (!range.sources && !own)
+    if (own)
+        range = (struct latency_range){ own, own, 0 };
+    if (!range.most)
         return json_null();
-    sources = json_array();
-    for (size_t i = 0; i < LATENCY_ROW_COUNT && !own; i++)
-        if (is_about(&LATENCY_ROWS[i], dev, what))
-            failed |= json_array_append_new(sources, source_json(&LATENCY_ROWS[i]));
-    object = json_pack("{s:f, s:f, s:s, s:b, s:o}", "least", own ? own : range.least, "most",
-                       own ? own : range.most, "unit", latency_unit(what), "invented", own != 0,
-                       "sources", json_whole(sources, failed));
-    return object;
+    return json_pack("{s:f, s:f, s:i}", "least", range.least, "most", range.most, "sources",
+                     (int)range.sources);
 }
 
 json_t *device_latencies_json(const struct device *dev)
@@ -82,6 +67,26 @@ json_t *device_latencies_json(const struct device *dev)
     for (enum latency what = 0; what < LATENCY_COUNT; what++)
         failed |= json_object_set_new(object, latency_name(what), latency_json(dev, what));
     return json_whole(object, failed);
+}
+
+json_t *device_published_json(void)
+{
+    json_t *list = json_array();
+    int failed = 0;
+
+    for (size_t i = 0; i < LATENCY_ROW_COUNT; i++) {
+        const struct latency_row *row = &LATENCY_ROWS[i];
+
+        failed |=
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:s, s:s, s:s*}",
+                                            "quantity", latency_name(row->what), "unit",
+                                            latency_unit(row->what), "cc_major", row->cc_major,
+                                            "cc_minor", row->cc_minor, "least", row->least, "most",
+                                            row->most, "measured_on", row->measured_on, "source",
+                                            row->source, "note", row->note));
+    }
+    return json_whole(list, failed);
 }
 
 /* ---- one device ---- */

@@ -118,18 +118,6 @@ static json_t *devices_json(struct session *session)
     return json_whole(list, failed);
 }
 
-static json_t *latencies_json(void)
-{
-    json_t *object = json_object();
-    int failed = 0;
-
-    for (size_t i = 0; i < DEVICE_COUNT; i++)
-        if (!is_product(&DEVICES[i]))
-            failed |= json_object_set_new(object, DEVICES[i].name + strlen("cc "),
-                                          device_latencies_json(&DEVICES[i]));
-    return json_whole(object, failed);
-}
-
 static void add_views(struct call *call, struct result *result)
 {
     const struct device *current = &session_device(call->session)->device;
@@ -156,7 +144,7 @@ static int run(struct call *call, struct err *err)
     for (size_t i = 0; i < DEVICE_COUNT; i++)
         *(is_product(&DEVICES[i]) ? &products : &capabilities) += 1;
     if (json_object_set_new(result->fields, "devices", devices_json(call->session)) < 0 ||
-        json_object_set_new(result->fields, "latencies", latencies_json()) < 0) {
+        json_object_set_new(result->fields, "published", device_published_json()) < 0) {
         result_release(&result);
         return err_set(err, ERR_ResourceError, "out of memory");
     }
@@ -181,7 +169,9 @@ static const struct param PARAMS[] = {
 
 static const struct field FIELDS[] = {
     { "devices", "", "one entry a device, as %device gives it" },
-    { "latencies", "", "by compute capability, as %device gives them" },
+    { "published", "",
+      "one entry a published number: quantity, unit, cc_major, cc_minor, least, most, "
+      "measured_on, source, and a note or none" },
 };
 
 const struct magic MAGIC_DEVICES = {

@@ -59,7 +59,7 @@ static void what_is_not_given_is_taken_from_the_base_or_follows(void **state)
         "%device toy from=L40S clock=1500 bandwidth=900\n%check _.clock_mhz == 1500\n"
         "%check _.bandwidth_gbs == 900",
         "%device toy from=L40S memory_latency=400\n%check _.latencies.memory.least == 400\n"
-        "%check _.latencies.memory.invented\n%check _.latencies.l2.least == 222",
+        "%check _.latencies.memory.sources == 0\n%check _.latencies.l2.least == 222",
         "%device toy from=L40S\n%check _.name == \"toy\"\n%check _.warps_per_sm == 48",
     };
 
@@ -72,10 +72,10 @@ static void latencies_are_fields_with_their_sources(void **state)
 {
     static const char *const cells[] = {
         "%device H200\n%check _.latencies.fma.least == 4\n%check _.latencies.memory.most == 700\n"
-        "%check _.latencies.l2.unit == \"cycles\"\n%check !_.latencies.l2.invented\n"
-        "%check _.latencies.shared.sources[0].measured_on == \"H800 PCIe\"",
+        "%check _.latencies.l2.sources == 5\n%check _.latencies.shared.most == 30",
         "%device cc=8.9\n%check _.latencies.memory.least == 589",
-        "%devices show=latency",
+        "%devices show=latency\n%check _.published[0].source == \"Jia et al., arXiv 1804.06826\"\n"
+        "%check _.published[0].quantity == \"fma\"",
         "%devices limits",
     };
 
