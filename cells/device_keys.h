@@ -39,7 +39,7 @@ enum device_kind {
     X(clock, clock_mhz, DEVICE_MHZ, 1, 1e11, "MHz, or with a unit: 1.98GHz") \
     X(bandwidth, bandwidth_gbs, DEVICE_GBS, 1, 1e15, "GB/s of the memory, or with a unit: 4.8TB/s") \
     X(l2, l2_bytes, DEVICE_INT64, 1, 1e12, "bytes of the L2") \
-    X(fma_latency, fma_latency, DEVICE_INT, 1, 100000, "cycles from an FMA to who needs it") \
+    X(fma_latency, fma_latency, DEVICE_INT, 1, 255, "cycles from an FMA to who needs it") \
     X(shared_latency, shared_latency, DEVICE_INT, 1, 100000, "cycles of a load from shared memory") \
     X(l1_latency, l1_latency, DEVICE_INT, 1, 100000, "cycles of a load that hits L1") \
     X(l2_latency, l2_latency, DEVICE_INT, 1, 100000, "cycles of a load that hits L2") \

@@ -8,7 +8,8 @@
  *   8.6, 8.9  Huerta et al., MICRO 2025 (arXiv 2503.20481); Mesa NAK's tables
  *   9.0  Luo et al., arXiv 2402.13499; FlashGPU-Sim configuration SM90_H200
  * Memory: pointer chase of RRZE gpu-benches (33 / 280 / 642..689 on GH200, 33 / 206 / 531 on A100,
- *   34 / 274 / 589 on L40, 28 / 212 / 425 on V100). L2 bandwidth: 4,200..4,800 bytes a cycle, H100.
+ *   34 / 274 / 589 on L40, 33 / 250 / 545 on A40, 28 / 212 / 425 on V100). L2 bandwidth:
+ *   4,200..4,800 bytes a cycle, H100. Each number with its source: model/latency.c.
  * Far half of L2: 391 on A100, 512 on GH200 (the same chase); no other device has two halves.
  * Matrix products: 2,048 multiplications a warp at the sub-core's rate of the data sheets (128 a
  *   cycle on 7.x, 8.6 and 8.9, 256 on 8.0; 9.0: 512, of which mma.sync reaches 63 %, Luo et al.);
@@ -54,11 +55,11 @@ static const struct costs COSTS[] = {
      * barrier, and for each warp; from block to block, and between two starts x 100; launch, ns */
     { 7, 0, CLASSES( 2,   2,    6,    8,   4,   20,   18,  16),      23,  28,  212,  425,    0,   2,
       4, 2100, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
-    { 7, 5, CLASSES( 2,   2,    6,   45,  32,   20,   18,  16),      23,  32,  188,  434,    0,   2,
+    { 7, 5, CLASSES( 2,   2,    6,   45,  64,   20,   18,  16),      23,  32,  188,  434,    0,   2,
       4, 1200, 64, 85, 260,  22, 2,  200, 121,  1700, 3100 },
     { 8, 0, CLASSES( 2,   2,    5,    6,   4,   23,   12,   8),      23,  33,  206,  531,  391,   2,
       4, 3800, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
-    { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16),      24,  32,  230,  500,    0,   2,
+    { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16),      24,  32,  250,  545,    0,   2,
       4, 2500, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
     { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16),      28,  34,  274,  600,    0,   2,
       4, 4500, 64, 85, 300,  22, 2,  200, 121,  1700, 3100 },
@@ -75,6 +76,30 @@ const struct costs *costs_of(const struct device *device)
         if (COSTS[i].cc_major * 10 + COSTS[i].cc_minor <= device->cc_major * 10 + device->cc_minor)
             best = i;
     return &COSTS[best];
+}
+
+static int invented(int latency, int published)
+{
+    return latency ? latency : published;
+}
+
+const struct costs *costs_with(const struct device *device, struct costs *room)
+{
+    const struct costs *table = costs_of(device);
+    int fma = device->fma_latency;
+
+    if (!fma && !device->shared_latency && !device->l1_latency && !device->l2_latency &&
+        !device->memory_latency)
+        return table;
+    *room = *table;
+    room->classes[LAT_FMA].latency = (uint8_t)invented(fma, table->classes[LAT_FMA].latency);
+    room->shared_latency = invented(device->shared_latency, table->shared_latency);
+    room->l1_latency = invented(device->l1_latency, table->l1_latency);
+    room->l2_latency = invented(device->l2_latency, table->l2_latency);
+    room->memory_latency = invented(device->memory_latency, table->memory_latency);
+    if (device->l2_latency)
+        room->far_latency = 0; /* one L2, at one distance */
+    return room;
 }
 
 const char *stall_name(enum stall stall)

@@ -85,4 +85,10 @@ struct costs {
 /* The row for a device: that of the newest compute capability that is not above its own. */
 const struct costs *costs_of(const struct device *device);
 
+/*
+ * The same with the latencies that a made-up device has invented (device.h): room is filled and
+ * returned when there are any, else the row of the table is.
+ */
+const struct costs *costs_with(const struct device *device, struct costs *room);
+
 #endif

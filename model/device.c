@@ -293,7 +293,7 @@ int device_check(const struct device *dev, struct err *err)
         { "clock", "MHz of the clock", dev->clock_mhz, 0, 100000 },
         { "l2", "bytes of the L2", dev->l2_bytes, 0, MOST_L2 },
         { "bandwidth", "GB/s of the memory", (int64_t)dev->bandwidth_gbs, 0, 1000000 },
-        { "fma_latency", "cycles of an FMA", dev->fma_latency, 0, MOST_LATENCY },
+        { "fma_latency", "cycles of an FMA", dev->fma_latency, 0, 255 },
         { "shared_latency", "cycles of shared memory", dev->shared_latency, 0, MOST_LATENCY },
         { "l1_latency", "cycles of the L1", dev->l1_latency, 0, MOST_LATENCY },
         { "l2_latency", "cycles of the L2", dev->l2_latency, 0, MOST_LATENCY },

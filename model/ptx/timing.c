@@ -281,8 +281,9 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
     const struct device *d = input->run->launch->device;
     int64_t sms = d->sms > 0 ? d->sms : 1, *slots;
     struct arena *scratch = arena_new(0);
+    struct costs room;
     struct sm sm = { .input = input,
-                     .config = { .costs = costs_of(d),
+                     .config = { .costs = costs_with(d, &room),
                                  .policy = CORE_LEAST_RECENT,
                                  .block_count = ceil_div(input->launch_blocks, sms),
                                  .stream_of = stream_of,

@@ -228,6 +228,22 @@ static void a_faulty_file_names_its_line_and_shows_it(void **state)
     unlink(path);
 }
 
+static void the_docs_name_every_key(void **state)
+{
+    struct buf docs = { 0 };
+    struct err err = { 0 };
+    char word[40];
+
+    (void)state;
+    assert_int_equal(file_read("docs/devices.md", &docs, &err), 0);
+    for (size_t i = 0; i < DEVICE_KEY_COUNT; i++) {
+        snprintf(word, sizeof(word), "%s", DEVICE_KEY_ROWS[i].name);
+        if (!strstr(strstr(buf_text(&docs), "Keys: `name from"), word))
+            fail_msg("docs/devices.md lacks %s", word);
+    }
+    buf_done(&docs);
+}
+
 static void any_bytes_as_a_file_are_refused_or_read(void **state)
 {
     struct arena *arena = arena_new(0);
@@ -265,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_file_makes_a_device),
         cmocka_unit_test(what_is_saved_reads_back),
         cmocka_unit_test(a_faulty_file_names_its_line_and_shows_it),
+        cmocka_unit_test(the_docs_name_every_key),
         cmocka_unit_test(any_bytes_as_a_file_are_refused_or_read),
     };
 

@@ -5,6 +5,8 @@
  */
 #include "model/latency.h"
 
+#include "model/costs.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,6 +97,119 @@ static void tensor_rates_give_the_peaks_of_the_data_sheets(void **state)
     }
 }
 
+/* ---- the costs that the model runs on ---- */
+
+/*
+ * Where costs.c takes another number than the sources give for its compute capability, and why.
+ * A row that is no longer needed fails.
+ */
+static const struct {
+    int cc;
+    enum latency what;
+    const char *why;
+} ELSEWHERE[] = {
+    { 80, LATENCY_DOUBLE,
+      "6 of Accel-Sim's A100 configuration, which was fitted to whole kernels" },
+    { 80, LATENCY_MMA,
+      "12 for the whole product (Accel-Sim); the source counts each of its HMMAs" },
+    { 90, LATENCY_HALF, "5 as Mesa NAK has it for its elders; 8.52 is a loop of conversions too" },
+};
+
+static bool is_elsewhere(int cc, enum latency what)
+{
+    for (size_t i = 0; i < COUNT(ELSEWHERE); i++)
+        if (ELSEWHERE[i].cc == cc && ELSEWHERE[i].what == what)
+            return true;
+    return false;
+}
+
+static bool agrees(int cc, enum latency what, double cost)
+{
+    struct latency_range r = latency_of(cc / 10, cc % 10, what);
+
+    /* Costs are whole cycles. */
+    return !r.sources || (cost >= r.least - 0.5 && cost <= r.most + 0.5);
+}
+
+static const int GENERATIONS[] = { 70, 75, 80, 86, 89, 90 };
+
+static void costs_are_as_published_or_say_why_not(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(GENERATIONS); i++) {
+        int cc = GENERATIONS[i];
+        const struct costs *c = costs_of(device_by_cc(cc / 10, cc % 10));
+        const struct {
+            enum latency what;
+            double cost;
+        } rows[] = {
+            { LATENCY_FMA, c->classes[LAT_FMA].latency },
+            { LATENCY_INTEGER, c->classes[LAT_ALU].latency },
+            { LATENCY_HALF, c->classes[LAT_HALF].latency },
+            { LATENCY_DOUBLE, c->classes[LAT_F64].latency },
+            { LATENCY_MMA, c->classes[LAT_MMA].latency },
+            { LATENCY_SHARED, c->shared_latency },
+            { LATENCY_L1, c->l1_latency },
+            { LATENCY_L2, c->l2_latency },
+            { LATENCY_MEMORY, c->memory_latency },
+        };
+
+        assert_int_equal(c->cc_major * 10 + c->cc_minor, cc);
+        for (size_t k = 0; k < COUNT(rows); k++)
+            if (agrees(cc, rows[k].what, rows[k].cost) == is_elsewhere(cc, rows[k].what))
+                fail_msg("%s of %d costs %g", latency_name(rows[k].what), cc, rows[k].cost);
+        if (c->far_latency)
+            assert_true(agrees(cc, LATENCY_L2_FAR, c->far_latency));
+        assert_int_equal(c->far_latency > 0,
+                         latency_of(cc / 10, cc % 10, LATENCY_L2_FAR).sources > 0);
+    }
+}
+
+/* A unit with so many lanes takes a warp every 32 / lanes cycles: lanes are published, an SM's. */
+static void units_are_taken_as_long_as_their_lanes_say(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(GENERATIONS); i++) {
+        int cc = GENERATIONS[i];
+        const struct device *dev = device_by_cc(cc / 10, cc % 10);
+        const struct costs *c = costs_of(dev);
+        const struct {
+            double lanes; /* of an SM */
+            int interval;
+        } rows[] = {
+            { dev->fp32_lanes, c->classes[LAT_FMA].interval },
+            { latency_of(cc / 10, cc % 10, LATENCY_INTEGER_LANES).most,
+              c->classes[LAT_ALU].interval },
+            { latency_of(cc / 10, cc % 10, LATENCY_SPECIAL_LANES).most,
+              c->classes[LAT_SFU].interval },
+            { latency_of(cc / 10, cc % 10, LATENCY_DOUBLE_LANES).most,
+              c->classes[LAT_F64].interval },
+        };
+
+        for (size_t k = 0; k < COUNT(rows); k++)
+            if (rows[k].interval != WARP / (rows[k].lanes / dev->partitions))
+                fail_msg("unit %zu of %d: %g lanes, %d cycles", k, cc, rows[k].lanes,
+                         rows[k].interval);
+    }
+}
+
+static void made_up_latencies_are_what_a_device_costs(void **state)
+{
+    struct device dev = *device_find("L40S");
+    struct costs room;
+    const struct costs *c = costs_with(&dev, &room);
+
+    (void)state;
+    assert_ptr_equal(c, costs_of(&dev));
+    dev.memory_latency = 400;
+    dev.fma_latency = 20;
+    c = costs_with(&dev, &room);
+    assert_int_equal(c->memory_latency, 400);
+    assert_int_equal(c->classes[LAT_FMA].latency, 20);
+    assert_int_equal(c->l2_latency, costs_of(&dev)->l2_latency);
+    assert_int_equal(costs_of(&dev)->memory_latency, 600);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -103,6 +218,9 @@ int main(void)
         cmocka_unit_test(names_lead_to_their_quantity),
         cmocka_unit_test(ranges_span_their_sources),
         cmocka_unit_test(tensor_rates_give_the_peaks_of_the_data_sheets),
+        cmocka_unit_test(costs_are_as_published_or_say_why_not),
+        cmocka_unit_test(units_are_taken_as_long_as_their_lanes_say),
+        cmocka_unit_test(made_up_latencies_are_what_a_device_costs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
