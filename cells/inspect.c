@@ -5,6 +5,7 @@
 #include "cells/complete_launch.h"
 #include "cells/context.h"
 #include "cells/expr.h"
+#include "cells/glossary.h"
 #include "cells/help.h"
 #include "cells/words.h"
 
@@ -95,6 +96,46 @@ static bool launch_text(struct session *session, struct bytes code, const struct
                                 out);
 }
 
+/* Where the word ends that lies behind the blank at `at`; at itself when none does. */
+static size_t next_word_end(struct bytes code, size_t at)
+{
+    size_t end = at + 1;
+
+    if (at >= code.size || code.data[at] != ' ')
+        return at;
+    while (end < code.size && is_name_char(code.data[end]))
+        end++;
+    return end;
+}
+
+/* The same for where the word before the blank begins. */
+static size_t word_before_start(struct bytes code, size_t at)
+{
+    size_t start = at;
+
+    if (at < 2 || code.data[at - 1] != ' ')
+        return at;
+    for (start--; start > 0 && is_name_char(code.data[start - 1]);)
+        start--;
+    return start;
+}
+
+/* "latency hiding", with the cursor on either word. */
+static bool two_words_text(struct bytes code, const struct context *c, struct session *session,
+                           bool is_short, struct arena *arena, struct buf *out)
+{
+    const size_t places[][2] = { { c->start, next_word_end(code, c->end) },
+                                 { word_before_start(code, c->start), c->end } };
+
+    for (size_t i = 0; i < COUNT(places); i++) {
+        const char *name = arena_copy(arena, code.data + places[i][0], places[i][1] - places[i][0]);
+
+        if (name && strchr(name, ' ') && glossary_find(name))
+            return help_text(session, name, is_short, out);
+    }
+    return false;
+}
+
 static bool describe(struct session *session, struct bytes code, const struct context *c,
                      size_t cursor, bool is_short, struct arena *arena, struct buf *out)
 {
@@ -115,7 +156,8 @@ static bool describe(struct session *session, struct bytes code, const struct co
     if ((!*name || !magic_find(name, false)) &&
         launch_text(session, code, c, name, cursor, arena, out))
         return true;
-    if (*name && (path_text(session, code, c, arena, out) ||
+    if (*name && (two_words_text(code, c, session, is_short, arena, out) ||
+                  path_text(session, code, c, arena, out) ||
                   help_text(session, name, is_short, out) || word_text(name, out)))
         return true;
     if (c->kind == CONTEXT_VALUE && c->param) {
