@@ -200,20 +200,21 @@ int declare_type(struct declare *d, struct element_type *out)
 
     declare_skip_qualifiers(d, &align);
     if (declare_at(d, '{')) /* struct { ... } pos; */
-        return struct_body(d, "struct", align, out);
+        return struct_body(d, "struct", align, false, out);
     while (add_word(&w, d->ahead)) {
         declare_next(d);
         declare_skip_qualifiers(d, &align);
     }
     if (!w.base && !w.has_other) {
         struct scan_token t = declare_next(d);
+        bool is_union = scan_is_word(t, "union");
 
-        if (scan_is_word(t, "union"))
-            return declare_refuse(d, "a union");
+        if (is_union && !declare_at(d, '{')) /* union { ... } a; has no tag */
+            t = declare_next(d);
         if (declare_at(d, '{')) { /* struct vec { ... } a; */
             char *tag = arena_copy(d->arena, t.text.data, t.text.size);
 
-            return tag ? struct_body(d, tag, align, out)
+            return tag ? struct_body(d, tag, align, is_union, out)
                        : err_set(d->err, ERR_ResourceError, "out of memory");
         }
         if (named_type(d, t, out) < 0)

@@ -53,8 +53,8 @@ int declare_refuse(struct declare *d, const char *what);
 enum { DECLARE_DEPTH = 8 };
 int struct_type_at(struct session *session, struct arena *arena, const char *name, int depth,
                    struct element_type *out, struct err *err) MUST_CHECK;
-/* The members between the braces that stand ahead. */
-int struct_body(struct declare *d, const char *name, size_t align,
+/* The members between the braces that stand ahead; those of a union all lie at its start. */
+int struct_body(struct declare *d, const char *name, size_t align, bool is_union,
                 struct element_type *out) MUST_CHECK;
 
 #endif

@@ -54,6 +54,7 @@ struct layout_builder {
     struct struct_member members[MEMBERS_MAX];
     size_t count;
     size_t at, align; /* bytes so far, and the strictest member */
+    bool is_union;    /* every member lies at the start */
 };
 
 static size_t align_up(size_t at, size_t align)
@@ -87,8 +88,8 @@ static int add_member(struct declare *d, struct layout_builder *b, const struct 
     }
     if (__builtin_mul_overflow(m->count, (int64_t)m->type.bytes, &bytes) || bytes > INT32_MAX)
         return declare_refuse(d, "so large an array");
-    m->offset = align_up(b->at, m->type.align);
-    b->at = m->offset + (size_t)bytes;
+    m->offset = b->is_union ? 0 : align_up(b->at, m->type.align);
+    b->at = (size_t)max_i64((int64_t)b->at, (int64_t)m->offset + bytes);
     if (b->at > INT32_MAX)
         return declare_refuse(d, "so large a struct");
     b->align = m->type.align > b->align ? m->type.align : b->align;
@@ -199,7 +200,8 @@ static int take_member_line(struct declare *d, struct layout_builder *b)
     return 0;
 }
 
-int struct_body(struct declare *d, const char *name, size_t align, struct element_type *out)
+int struct_body(struct declare *d, const char *name, size_t align, bool is_union,
+                struct element_type *out)
 {
     struct layout_builder *b = arena_alloc(d->arena, sizeof(*b));
     struct struct_layout *layout = arena_alloc(d->arena, sizeof(*layout));
@@ -207,6 +209,7 @@ int struct_body(struct declare *d, const char *name, size_t align, struct elemen
     if (!b || !layout)
         return err_set(d->err, ERR_ResourceError, "out of memory");
     b->align = 1;
+    b->is_union = is_union;
     declare_next(d); /* { */
     while (!declare_at(d, '}')) {
         if (d->ahead.kind == SCAN_END)
@@ -239,13 +242,13 @@ int struct_body(struct declare *d, const char *name, size_t align, struct elemen
 static int read_struct(struct declare *d, const char *name, struct element_type *out)
 {
     size_t align = 0;
+    bool is_union = false;
 
     declare_skip_qualifiers(d, &align);
     while (d->ahead.kind == SCAN_WORD) {
         if (scan_is_word(d->ahead, "__attribute__"))
             return declare_refuse(d, "a struct with attributes");
-        if (scan_is_word(d->ahead, "union"))
-            return declare_refuse(d, "a union");
+        is_union |= scan_is_word(d->ahead, "union");
         declare_next(d);
         declare_skip_qualifiers(d, &align);
     }
@@ -253,7 +256,7 @@ static int read_struct(struct declare *d, const char *name, struct element_type 
         return declare_refuse(d, "a struct with a base");
     if (!declare_at(d, '{'))
         return declare_refuse(d, "a type that is only declared");
-    return struct_body(d, name, align, out);
+    return struct_body(d, name, align, is_union, out);
 }
 
 static int read_enum(struct declare *d, struct element_type *out)
@@ -303,14 +306,53 @@ static int read_alias(struct declare *d, const char *name, struct element_type *
     return 0;
 }
 
+/*
+ * Types of CUDA's headers that kernels keep in buffers. Only where things lie counts here, so the
+ * members are named by their use (curand_kernel.h of CUDA 13: curandStateXORWOW,
+ * curandStatePhilox4_32_10, curandStateMRG32k3a).
+ */
+static const struct {
+    const char *name, *text;
+} LIBRARY[] = {
+    { "curandStateXORWOW",
+      "struct s { unsigned count, x[5]; int has_float, has_double; float f; double d; };" },
+    { "curandStatePhilox4_32_10",
+      "struct s { uint4 counter, output; uint2 key; unsigned next; int has_float, has_double; "
+      "float f; double d; };" },
+    { "curandStateMRG32k3a",
+      "struct s { unsigned s1[3], s2[3]; int has_float, has_double; float f; double d; };" },
+    { "curandState", "typedef curandStateXORWOW s;" },
+    { "curandState_t", "typedef curandStateXORWOW s;" },
+    { "curandStateXORWOW_t", "typedef curandStateXORWOW s;" },
+    { "curandStatePhilox4_32_10_t", "typedef curandStatePhilox4_32_10 s;" },
+    { "curandStateMRG32k3a_t", "typedef curandStateMRG32k3a s;" },
+};
+
+/* The text that defines a type: a cell's, or the one above; *is_library: its own name is s. */
+static bool definition_of(struct session *session, const char *name, struct bytes *text,
+                          bool *is_library)
+{
+    int cell, line;
+
+    *is_library = false;
+    if (cuda_definition(session_cuda(session), name, text, &cell, &line))
+        return true;
+    for (size_t i = 0; i < COUNT(LIBRARY); i++)
+        if (strcmp(LIBRARY[i].name, name) == 0) {
+            *text = bytes_of(LIBRARY[i].text);
+            *is_library = true;
+        }
+    return *is_library;
+}
+
 int struct_type_at(struct session *session, struct arena *arena, const char *name, int depth,
                    struct element_type *out, struct err *err)
 {
     struct declare d;
     struct bytes text;
-    int cell, line;
+    bool is_library;
 
-    if (!cuda_definition(session_cuda(session), name, &text, &cell, &line))
+    if (!definition_of(session, name, &text, &is_library))
         return -1;
     declare_init(&d, session, arena, text, name, depth, err);
     if (depth > DECLARE_DEPTH)
@@ -325,9 +367,8 @@ int struct_type_at(struct session *session, struct arena *arena, const char *nam
         return read_alias(&d, name, out);
     if (scan_is_word(d.ahead, "enum"))
         return read_enum(&d, out);
-    if (scan_is_word(d.ahead, "union"))
-        return declare_refuse(&d, "a union");
-    if (scan_is_word(d.ahead, "struct") || scan_is_word(d.ahead, "class"))
+    if (scan_is_word(d.ahead, "struct") || scan_is_word(d.ahead, "class") ||
+        scan_is_word(d.ahead, "union"))
         return read_struct(&d, name, out);
     return -1; /* a kernel, a variable: no type */
 }

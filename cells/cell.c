@@ -10,6 +10,7 @@
 #include "cells/characters.h"
 #include "cells/check.h"
 #include "cells/context.h"
+#include "cells/cuda_source.h"
 #include "cells/expr.h"
 #include "cells/launch_plan.h"
 #include "cells/segment.h"
@@ -258,6 +259,43 @@ static int run_help_line(struct cell *cell, struct source line, struct err *err)
     return 0;
 }
 
+/* The first name of a line that CUDA C of the session defines as code; NULL: none. */
+static const char *device_name_in(const struct cell *cell, struct bytes text)
+{
+    const struct cuda *cuda = session_cuda(cell->session);
+
+    for (size_t i = cuda_name_count(cuda); i > 0; i--) {
+        struct cuda_name name = cuda_name_at(cuda, i - 1);
+
+        if ((name.kind == CUDA_MACRO || name.kind == CUDA_FUNCTION) && cuda_uses(text, name.name))
+            return name.name;
+    }
+    return NULL;
+}
+
+/*
+ * int tiles = TILES(n); A program computes on the host with its macros and functions, which only
+ * the compiler can: the line is left out, and says so.
+ */
+static int declare_scalar(struct cell *cell, struct call *call, struct source text, struct err *err)
+{
+    struct err failed = { 0 };
+    const char *name;
+
+    if (launch_scalar_declare(call, text, &failed) == 0)
+        return 0;
+    name = failed.name == ERR_NameError ? device_name_in(cell, text.text) : NULL;
+    if (!name) {
+        *err = failed;
+        return -1;
+    }
+    err_done(&failed);
+    sink_printf(cell->sink, STREAM_STDOUT,
+                "In[%d]: left out %s, as %s is known to kernels alone.\n",
+                session_run_count(cell->session), text_show(cell->arena, text.text, 40), name);
+    return 0;
+}
+
 /* What stands around a launch in C: dim3 block(16, 16); and cudaDeviceSynchronize(); */
 static int run_statement(struct cell *cell, const struct segment *segment, struct err *err)
 {
@@ -269,7 +307,7 @@ static int run_statement(struct cell *cell, const struct segment *segment, struc
                          .column = segment->text.column };
 
     if (segment->kind == SEGMENT_SCALAR)
-        return launch_scalar_declare(&call, segment->text, err);
+        return declare_scalar(cell, &call, segment->text, err);
     return segment->kind == SEGMENT_DIM ? launch_dim_declare(&call, segment->text, err)
                                         : launch_host_call(segment->text, err);
 }

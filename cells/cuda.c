@@ -7,6 +7,7 @@
  */
 #include "cells/cuda.h"
 
+#include "cells/cuda_headers.h"
 #include "cells/cuda_host.h"
 #include "cells/cuda_macro.h"
 #include "cells/cuda_state.h"
@@ -236,6 +237,17 @@ static void print_warnings(const char *log, int cell, struct sink *sink)
     }
 }
 
+/* CUDA 9 put masks into the exchange between lanes; what was removed for them still runs here. */
+static void print_legacy(const struct buf *composed, int cell, struct sink *sink)
+{
+    if (strstr(buf_text(composed), CUDA_LEGACY_WARP))
+        sink_printf(
+            sink, STREAM_STDOUT,
+            "In[%d]: __shfl, __any and their like are gone from CUDA. Here they run among the\n"
+            "lanes that are active; write __shfl_sync(mask, ...), __any_sync(mask, ...).\n",
+            cell);
+}
+
 static bool has_code(const struct cuda_items *fresh)
 {
     for (size_t i = 0; i < fresh->count; i++)
@@ -311,6 +323,7 @@ static int run_items(struct session *session, struct cuda_items *fresh, struct b
     }
     if (rc == 0) {
         cuda_print_host(fresh, cell, sink);
+        print_legacy(&composed, cell, sink);
         forget_values(session, fresh);
         commit(cuda, &merged, fresh);
     }

@@ -156,6 +156,8 @@ static const struct {
       false },
     { "#include <sys/types.h>", "uint ushort ulong ssize_t", false },
     { "#include <stddef.h>", "ptrdiff_t offsetof", false },
+    { CUDA_LEGACY_WARP, "__shfl __shfl_up __shfl_down __shfl_xor __any __all __ballot", false },
+    { "#define register", "register", false }, /* a hint of C that C++17 no longer takes */
     { "#include <limits>", "numeric_limits", true },
     { "#include <type_traits>",
       "is_same* is_integral* is_floating_point* is_signed* is_unsigned* is_pointer* is_arithmetic* "

@@ -35,6 +35,9 @@ bool cuda_header_wants(const struct cuda_header *header, struct bytes word);
 enum { CUDA_IMPLIED_MOST = 16 };
 void cuda_implied_want(struct bytes word, bool is_std, bool *is_wanted);
 
+/* The one for the exchange between lanes as it was before Volta. */
+#define CUDA_LEGACY_WARP "#include <warpbook/legacy_warp.h>"
+
 /* The i-th as a directive, NULL behind the last. */
 const char *cuda_implied_include(size_t i);
 

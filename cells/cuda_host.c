@@ -23,6 +23,17 @@ static bool is_one_of(struct bytes word, const char *const *words, size_t count)
     return false;
 }
 
+/* Does a name stand behind `.` or `->`? `params.blockDim` is a member of the host's. */
+static bool is_member(struct bytes text, struct bytes word)
+{
+    const char *at = word.data;
+
+    while (at > text.data && (at[-1] == ' ' || at[-1] == '\t' || at[-1] == '\n'))
+        at--;
+    return at > text.data &&
+           (at[-1] == '.' || (at[-1] == '>' && at - text.data > 1 && at[-2] == '-'));
+}
+
 static bool uses_one_of(struct bytes text, const char *const *words, size_t count)
 {
     struct scanner s = { text.data, text.data + text.size, true };
@@ -30,7 +41,7 @@ static bool uses_one_of(struct bytes text, const char *const *words, size_t coun
     struct bytes word;
 
     while (scan_identifier(&s, &directive, &word))
-        if (is_one_of(word, words, count))
+        if (is_one_of(word, words, count) && !is_member(text, word))
             return true;
     return false;
 }

@@ -291,10 +291,9 @@ static int begin(struct making *m, const char *name, struct err *err)
     buf_done(&base);
     if (!m->name || !m->base)
         return err_set(err, ERR_ResourceError, "out of memory for a kernel");
-    if (strchr(name, '<')) /* the name as the user wrote it, seen from outside its namespace */
-        m->expression = name[0] == ':' || strchr(name, ':') < strchr(name, '<')
-                            ? m->name
-                            : arena_printf(m->arena, "%s%s", m->found.name->scope, m->name);
+    if (strchr(name, '<')) /* with its whole scope, as it is asked for from outside */
+        m->expression =
+            arena_printf(m->arena, "%s%s%s", m->found.name->scope, m->base, strchr(name, '<'));
     return 0;
 }
 

@@ -3,6 +3,7 @@
  * texts of its cells as they were run; and what an error of the compiler's has to
  * do with cells that its reader cannot see.
  */
+#include "cells/cuda_condition.h"
 #include "cells/cuda_host.h"
 #include "cells/cuda_state.h"
 #include "cells/internal.h"
@@ -178,6 +179,9 @@ bool cuda_definition(const struct cuda *cuda, const char *name, struct bytes *te
         for (size_t k = 0; k < item->name_count; k++) {
             if (strcmp(item->names[k].name, name) != 0 || item->kind == ITEM_PROTOTYPE)
                 continue;
+            item = cuda_active_item(cuda, item, name, NULL);
+            if (!item)
+                break;
             *text = item->text;
             *cell = item->cell;
             *line = item->line;
@@ -192,7 +196,10 @@ bool cuda_constant_text(const struct cuda *cuda, const char *name, struct bytes 
     for (size_t i = cuda->items.count; i > 0; i--) {
         const struct cuda_item *item = &cuda->items.list[i - 1];
 
-        if ((item->kind == ITEM_MACRO || item->kind == ITEM_CONSTANT || item->kind == ITEM_UNDEF) &&
+        if (item->inner_count > 0)
+            item = cuda_active_item(cuda, item, name, NULL);
+        if (item &&
+            (item->kind == ITEM_MACRO || item->kind == ITEM_CONSTANT || item->kind == ITEM_UNDEF) &&
             item->name_count == 1 && strcmp(item->names[0].name, name) == 0) {
             *text = item->value;
             return item->value.size > 0;

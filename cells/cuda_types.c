@@ -6,6 +6,7 @@
 #include "cells/cuda_types.h"
 
 #include "cells/buffer_struct.h"
+#include "cells/cuda_condition.h"
 #include "cells/cuda_parameters.h"
 #include "cells/cuda_scan.h"
 #include "cells/internal.h"
@@ -130,7 +131,7 @@ static const struct cuda_item *type_named(const struct cuda *cuda, const char *n
 
             if ((n->kind == ITEM_TYPE || n->kind == ITEM_MACRO) && strcmp(n->name, name) == 0) {
                 *found = n;
-                return &cuda->items.list[i - 1];
+                return cuda_active_item(cuda, &cuda->items.list[i - 1], name, found);
             }
         }
     return NULL;

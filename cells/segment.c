@@ -138,6 +138,22 @@ static bool is_launch(const struct segmenter *s, size_t at)
     return false;
 }
 
+/* `dim3 shape(int n) {`: a function that gives one. at: its parenthesis. */
+static bool is_function_head(const struct segmenter *s, size_t at)
+{
+    int depth = 0;
+
+    for (; char_at(s, at); at++) {
+        depth += (char_at(s, at) == '(') - (char_at(s, at) == ')');
+        if (depth == 0)
+            break;
+    }
+    at++;
+    while (is_line_blank(char_at(s, at)) || char_at(s, at) == '\n')
+        at++;
+    return char_at(s, at) == '{';
+}
+
 /* dim3 name, and what may follow it */
 static bool is_dim(const struct segmenter *s, size_t at)
 {
@@ -148,7 +164,8 @@ static bool is_dim(const struct segmenter *s, size_t at)
     name = skip_line_blanks(s, end);
     next = skip_line_blanks(s, skip_name(s, name));
     return end - at == 4 && memcmp(s->text + at, "dim3", 4) == 0 && next > name && name > end &&
-           char_at(s, next) && strchr("({=,;", char_at(s, next));
+           char_at(s, next) && strchr("({=,;", char_at(s, next)) &&
+           !(char_at(s, next) == '(' && is_function_head(s, next));
 }
 
 /* Words that make up the type of a number; const would make it the kernels' too. */
@@ -394,6 +411,7 @@ struct reader {
     int line, start_line;
     bool has_code;              /* a token or directive was met since start */
     bool is_top;                /* the last token ended a declaration */
+    int conditions;             /* #if and its like that are open */
     size_t main_at, comment_at; /* of the last block comment */
     bool has_main;
 };
@@ -530,6 +548,15 @@ static void read_code_line(struct segmenter *s, struct reader *r)
     }
 }
 
+/* What stands between #if and #endif goes to the compiler as a whole. */
+static void count_condition(struct reader *r, struct bytes word)
+{
+    if (bytes_equal(word, "if") || bytes_equal(word, "ifdef") || bytes_equal(word, "ifndef"))
+        r->conditions++;
+    else if (bytes_equal(word, "endif") && r->conditions > 0)
+        r->conditions--;
+}
+
 static void read_directive(struct segmenter *s, struct reader *r)
 {
     int depth = s->state.depth;
@@ -548,9 +575,10 @@ static void read_hash_line(struct segmenter *s, struct reader *r)
 {
     size_t hash = skip_line_blanks(s, r->at), word = skip_line_blanks(s, hash + 1);
     size_t word_end = skip_name(s, word), end = line_end(s, r->at);
+    struct bytes name = { s->text + word, word_end - word };
 
-    if (is_digit(char_at(s, word)) || word == end ||
-        is_directive((struct bytes){ s->text + word, word_end - word })) {
+    if (is_digit(char_at(s, word)) || word == end || is_directive(name)) {
+        count_condition(r, name);
         read_directive(s, r);
         return;
     }
@@ -588,7 +616,8 @@ int segmenter_next(struct segmenter *s, struct segment *out, bool *found, struct
     while (r.at < s->source.text.size) {
         if (is_hash_line(s, r.at)) {
             read_hash_line(s, &r);
-        } else if (s->state.depth == 0 && r.is_top && line_kind(s, r.at, &kind)) {
+        } else if (s->state.depth == 0 && r.is_top && line_kind(s, r.at, &kind) &&
+                   (r.conditions == 0 || is_percent_line(s, r.at))) {
             if (r.has_code) {
                 take_cuda(s, &r, out);
                 return 0;

@@ -16,7 +16,6 @@
 #include "kernels/toolkit.h"
 #include "model/base/arena.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@
 typedef struct nvrtc_program *nvrtc_program; /* opaque, as nvrtcProgram */
 
 enum { NVRTC_OK = 0, NVRTC_COMPILE_FAILED = 6, NVRTC_INVALID_OPTION = 5, NVRTC_CANCELLED = 13 };
-enum { MAX_OPTIONS = 64, MAX_STATIC = 48 << 10 };
+enum { MAX_OPTIONS = 64 };
 
 /* Functions of nvrtc.h (CUDA 13.0). The last one came with 12.8 and may be missing. */
 #define NVRTC_FUNCTIONS(X)                                                                         \
@@ -336,173 +335,4 @@ int compiler_serve(const struct child_message *request, struct child_message *an
         return 0;
     begin_ahead(body);
     return serve_body(body, &answer->body, err);
-}
-
-/* "In[3](7): error: text": where its parts are. */
-struct diagnostic {
-    const char *line; /* start of its line in the log */
-    const char *text; /* behind "error: " */
-    int number;       /* 7 */
-};
-
-/* True when the log has this text right before `at`. */
-static bool follows(const char *log, const char *at, const char *text)
-{
-    size_t n = strlen(text);
-
-    return (size_t)(at - log) >= n && memcmp(at - n, text, n) == 0;
-}
-
-static bool find_error(const char *log, struct diagnostic *out)
-{
-    for (const char *at = strstr(log, "error"); at; at = strstr(at + 1, "error")) {
-        const char *line = at, *text = at + 5, *open;
-
-        while (line > log && line[-1] != '\n')
-            line--;
-        if (strncmp(text, " #", 2) == 0) /* "error #20: " */
-            text += 2 + strspn(text + 2, "0123456789-DU");
-        open = memchr(line, '(', (size_t)(at - line));
-        if (!open || *text != ':' ||
-            (!follows(log, at, "): ") && !follows(log, at, "): catastrophic ")))
-            continue;
-        while (strncmp(open + 1 + strspn(open + 1, "0123456789"), "): ", 3) != 0) {
-            open = memchr(open + 1, '(', (size_t)(at - open - 1));
-            if (!open)
-                break;
-        }
-        if (!open)
-            continue;
-        *out = (struct diagnostic){ line, text + 1 + strspn(text + 1, " "), atoi(open + 1) };
-        return true;
-    }
-    return false;
-}
-
-/* The caret's column, 1-based, from the two lines below a diagnostic; 0: there is none. */
-static int caret_column(const char *diagnostic)
-{
-    const char *source = strchr(diagnostic, '\n'),
-               *caret = source ? strchr(source + 1, '\n') : NULL;
-    const char *at;
-    size_t indent;
-
-    if (!caret)
-        return 0;
-    caret++;
-    at = caret + strspn(caret, " \t"); /* tabs of the source line are repeated */
-    if (*at != '^')
-        return 0;
-    indent = 2; /* NVRTC sets both lines in by two columns */
-    return (size_t)(at - caret) < indent ? 1 : (int)((size_t)(at - caret) - indent) + 1;
-}
-
-/*
- * ptxas says nothing of too much shared memory but the bytes: "Used 10 registers, used 0 barriers,
- * 80000 bytes smem, 360 bytes cmem[0]". The most that any kernel of the log takes.
- */
-static int find_shared_bytes(const char *log)
-{
-    int most = 0;
-
-    for (const char *at = strstr(log, " bytes smem"); at; at = strstr(at + 1, " bytes smem")) {
-        const char *digits = at;
-
-        while (digits > log && isdigit((unsigned char)digits[-1]))
-            digits--;
-        if (atoi(digits) > most)
-            most = atoi(digits);
-    }
-    return most;
-}
-
-/* The assembler's report, where it has no line of the cell to blame. */
-static int explain_assembler(const char *log, struct err *err)
-{
-    const char *error = strstr(log, "; error   : ");
-    int shared = find_shared_bytes(log);
-
-    if (error) {
-        error += 12;
-        return err_set(err, ERR_CompileError, "the assembler refuses the inline PTX: %.*s",
-                       (int)min_i64((int64_t)strcspn(error, "\n"), 400), error);
-    }
-    if (shared > MAX_STATIC) {
-        err_set(err, ERR_CompileError,
-                "a kernel takes %d bytes of static shared memory; the compiler allows %d", shared,
-                MAX_STATIC);
-        return err_next(err, "declare it extern __shared__ and give the bytes at the launch");
-    }
-    return err_set(err, ERR_CompileError, "%.*s",
-                   *log ? (int)min_i64((int64_t)strcspn(log, "\n"), 500) : 32,
-                   *log ? log : "the compiler gave no reason");
-}
-
-/* Where the compiler's words leave the reader alone. n: the length of the text. */
-static void hint(const char *text, size_t n, struct err *err)
-{
-    static const struct {
-        const char *part, *next;
-    } hints[] = {
-        { "cannot open source file",
-          "paste its text into a cell of its own, or give its folder: %%kernel include=\"folder\"" },
-        { "marked as a __host__ function", "kernels see __device__ functions alone" },
-        { "identifier \"__shfl\"", "CUDA 13 has __shfl_sync(mask, ...): name the lanes that take "
-                                   "part, 0xffffffff for all" },
-        { "identifier \"__shfl_down\"", "CUDA 13 has __shfl_down_sync(mask, ...): name the lanes "
-                                        "that take part, 0xffffffff for all" },
-        { "identifier \"__shfl_up\"", "CUDA 13 has __shfl_up_sync(mask, ...): name the lanes that "
-                                      "take part, 0xffffffff for all" },
-        { "identifier \"__shfl_xor\"",
-          "CUDA 13 has __shfl_xor_sync(mask, ...): name the lanes that "
-          "take part, 0xffffffff for all" },
-        { "identifier \"__any\"", "CUDA 13 has __any_sync(mask, predicate)" },
-        { "identifier \"__all\"", "CUDA 13 has __all_sync(mask, predicate)" },
-        { "identifier \"__ballot\"", "CUDA 13 has __ballot_sync(mask, predicate)" },
-        { "identifier \"tex1D", "textures are not modelled: read the buffer itself" },
-        { "device-side kernel launch", "a kernel cannot launch kernels here: give each launch a "
-                                       "line of its own" },
-        { "identifier \"cudaDeviceSynchronize\"", "a kernel cannot wait for others: leave the line "
-                                                  "out, launches end in order" },
-        { "identifier \"cudaMalloc\"", "%buffer x float[1M] allocates; in a kernel there is "
-                                       "malloc()" },
-        { "identifier \"assert\"", "write #include <assert.h> above it" },
-    };
-
-    for (size_t i = 0; i < COUNT(hints); i++)
-        if (memmem(text, n, hints[i].part, strlen(hints[i].part)))
-            err_next(err, "%s", hints[i].next);
-}
-
-/* The log without the compiler's advice on its own options, which cells do not have. */
-static char *copy_log(const char *log)
-{
-    static const char REMARK[] = "Remark: The warnings can be suppressed";
-    char *copy = strdup(log), *at = copy ? strstr(copy, REMARK) : NULL;
-
-    while (at) {
-        char *rest = at + strcspn(at, "\n");
-
-        rest += strspn(rest, "\n");
-        memmove(at, rest, strlen(rest) + 1);
-        at = strstr(at, REMARK);
-    }
-    return copy;
-}
-
-int compiler_explain(const char *log, struct err *err)
-{
-    struct diagnostic d;
-    size_t n, place;
-
-    err_take_detail(err, copy_log(log));
-    if (!find_error(log, &d))
-        return explain_assembler(log, err);
-    place = strcspn(d.line, "(");
-    if (err && !err->place[0])
-        snprintf(err->place, sizeof(err->place), "%.*s", (int)place, d.line);
-    n = strcspn(d.text, "\n");
-    err_set(err, ERR_CompileError, "%.*s", (int)min_i64((int64_t)n, 500), d.text);
-    hint(d.text, n, err);
-    return err_at(err, d.number, caret_column(d.line), 1);
 }

@@ -113,6 +113,23 @@
     "{ T t = static_cast<T &&>(a); a = static_cast<T &&>(b); b = static_cast<T &&>(t); }\n"        \
     "}\n"
 
+/*
+ * The exchange between lanes as it was before Volta, when a warp ran in step: it takes place among
+ * the lanes that are there.
+ */
+#define LEGACY_SHUFFLE(name)                                                                       \
+    "template <class T> __device__ T " name "(T v, int lane, int width = 32)\n"                    \
+    "{ return " name "_sync(__activemask(), v, lane, width); }\n"
+
+#define LEGACY_WARP                                                                                \
+    LEGACY_SHUFFLE("__shfl")                                                                       \
+    LEGACY_SHUFFLE("__shfl_up")                                                                    \
+    LEGACY_SHUFFLE("__shfl_down")                                                                  \
+    LEGACY_SHUFFLE("__shfl_xor")                                                                   \
+    "inline __device__ int __any(int p) { return __any_sync(__activemask(), p); }\n"               \
+    "inline __device__ int __all(int p) { return __all_sync(__activemask(), p); }\n"               \
+    "inline __device__ unsigned __ballot(int p) { return __ballot_sync(__activemask(), p); }\n"
+
 const struct device_header DEVICE_HEADERS[] = {
     EMPTY("stdio.h"),
     EMPTY("stdlib.h"),
@@ -216,6 +233,7 @@ const struct device_header DEVICE_HEADERS[] = {
     AS_STD("concepts"),
     AS_STD("ratio"),
     AS_STD("span"),
+    { "warpbook/legacy_warp.h", "#pragma once\n" LEGACY_WARP },
     /* Types of cuFFT's that kernels touch. */
     { "cufft.h", "#pragma once\n"
                  "typedef float cufftReal; typedef double cufftDoubleReal;\n"

@@ -605,7 +605,7 @@ int refuse_all(struct ptx_module *m, struct err *err) MUST_CHECK;
 int cfg_build(struct ptx_module *module, struct function *f, struct err *err) MUST_CHECK;
 
 /* trace.c: what warps executed. A launch's traced blocks become classes of equal blocks. */
-struct trace *trace_new(struct arena *arena, const struct ptx_module *module);
+struct trace *trace_new(struct arena *arena, size_t room); /* room: bytes that it may take */
 void trace_restart(struct trace *trace);
 void trace_block(struct trace *trace, const struct block *block, uint32_t mask);
 void trace_access(struct trace *trace, enum space space, int sectors_or_passes);

@@ -110,6 +110,11 @@ static void note_failure(struct worker *w, int64_t place)
         ;
 }
 
+static size_t memory_limit(const struct run *run)
+{
+    return run->launch->memory_limit ? run->launch->memory_limit : DEFAULT_MEMORY_LIMIT;
+}
+
 /* The counters of a host thread: all its blocks add to the same. */
 static int make_counts(struct worker *w)
 {
@@ -121,6 +126,19 @@ static int make_counts(struct worker *w)
     c->branch_splits = arena_array(w->arena, (size_t)m->block_count, sizeof *c->branch_splits);
     c->accesses = arena_array(w->arena, (size_t)m->counter_count, sizeof *c->accesses);
     return c->block_runs && c->block_lanes && c->branch_splits && c->accesses ? 0 : -1;
+}
+
+/*
+ * Half of a host thread's memory is for traces, shared by the warps that it has in flight: those of
+ * one block, or of all its blocks in a cooperative launch. The other half holds their classes.
+ */
+static size_t trace_room(const struct team *team)
+{
+    const struct run *run = team->run;
+    size_t of_worker = memory_limit(run) / (size_t)team->worker_count;
+    int64_t slots = run->launch->is_cooperative ? ceil_div(team->blocks, team->worker_count) : 1;
+
+    return of_worker / 2 / (size_t)(slots * run->warps_per_block);
 }
 
 static int make_warps(struct worker *w, struct slot *slot)
@@ -135,7 +153,7 @@ static int make_warps(struct worker *w, struct slot *slot)
         warp->index = i;
         warp->free_frames = arena_array(w->arena, functions, sizeof *warp->free_frames);
         warp->local = arena_alloc(w->arena, (size_t)WARP * run->stack_bytes);
-        slot->traces[i] = w->team->traced ? trace_new(w->arena, run->module) : NULL;
+        slot->traces[i] = w->team->traced ? trace_new(w->arena, trace_room(w->team)) : NULL;
         if (!warp->free_frames || !warp->local || (w->team->traced && !slot->traces[i]))
             return -1;
     }
@@ -334,11 +352,6 @@ int team_host_threads(const struct run *run, int64_t blocks)
     struct team team = { .executed = blocks };
 
     return host_threads_of(run, &team);
-}
-
-static size_t memory_limit(const struct run *run)
-{
-    return run->launch->memory_limit ? run->launch->memory_limit : DEFAULT_MEMORY_LIMIT;
 }
 
 int team_init(struct team *team, const struct run *run, struct arena *arena, struct err *err)

@@ -10,19 +10,19 @@ enum { MAX_STEPS = 1 << 18 }; /* of one warp; a longer one is cut and scaled by 
 
 struct trace {
     struct arena *arena;
+    size_t room; /* bytes that it may still take */
     struct core_step *steps;
     core_access *accesses;
     int step_count, step_capacity, access_count, access_capacity;
     bool is_cut;
 };
 
-struct trace *trace_new(struct arena *arena, const struct ptx_module *module)
+struct trace *trace_new(struct arena *arena, size_t room)
 {
     struct trace *t = arena_alloc(arena, sizeof *t);
 
-    (void)module;
     if (t)
-        t->arena = arena;
+        *t = (struct trace){ .arena = arena, .room = room };
     return t;
 }
 
@@ -44,6 +44,19 @@ static void *grow(struct arena *arena, const void *old, int count, int *capacity
         memcpy(data, old, (size_t)count * size);
     *capacity = larger;
     return data;
+}
+
+/* As grow, within the trace's room: a trace that does not fit is cut, as one that is too long. */
+static void *grow_within(struct trace *t, const void *old, int count, int *capacity, size_t size)
+{
+    size_t bytes = (size_t)(*capacity ? *capacity * 2 : 32) * size;
+    void *larger = bytes <= t->room ? grow(t->arena, old, count, capacity, size) : NULL;
+
+    if (larger)
+        t->room -= bytes;
+    else
+        t->is_cut = true;
+    return larger;
 }
 
 /* The step before is complete: when it equals the one before it, both become one. */
@@ -68,6 +81,8 @@ static void fold(struct trace *t)
 void trace_block(struct trace *t, const struct block *block, uint32_t mask)
 {
     (void)mask;
+    if (t->is_cut)
+        return;
     fold(t);
     if (t->step_count == MAX_STEPS) {
         t->is_cut = true;
@@ -75,12 +90,10 @@ void trace_block(struct trace *t, const struct block *block, uint32_t mask)
     }
     if (t->step_count == t->step_capacity) {
         struct core_step *larger =
-            grow(t->arena, t->steps, t->step_count, &t->step_capacity, sizeof *t->steps);
+            grow_within(t, t->steps, t->step_count, &t->step_capacity, sizeof *t->steps);
 
-        if (!larger) {
-            t->is_cut = true;
+        if (!larger)
             return;
-        }
         t->steps = larger;
     }
     t->steps[t->step_count++] =
@@ -93,10 +106,9 @@ void trace_access(struct trace *t, enum space space, int sectors_or_passes)
         return;
     if (t->access_count == t->access_capacity) {
         core_access *larger =
-            grow(t->arena, t->accesses, t->access_count, &t->access_capacity, sizeof *t->accesses);
+            grow_within(t, t->accesses, t->access_count, &t->access_capacity, sizeof *t->accesses);
 
         if (!larger) {
-            t->is_cut = true;
             t->step_count--; /* a step has all of its accesses, or is not there */
             return;
         }

@@ -286,6 +286,16 @@ static void what_the_compiler_means_is_said(void **state)
           "ptxas info    : Used 9 registers, used 0 barriers, 16 bytes smem\n"
           "ptxas info    : Used 10 registers, used 0 barriers, 80000 bytes smem, 8 bytes cmem[0]\n",
           "a kernel takes 80000 bytes of static shared memory; the compiler allows 49152", 0 },
+        { "ptxas info    : 0 bytes gmem, 80000 bytes cmem[3]\n"
+          "ptxas info    : Used 8 registers, used 0 barriers, 360 bytes cmem[0]\n",
+          "80000 bytes of __constant__ memory; a device has 65536", 0 },
+        { "In[2](4): error: attribute \"__global__\" does not apply here\n  __global__\n  ^\n\n"
+          "In[2](5): error: incomplete type \"void\" is not allowed\n  void k(real *x)\n       ^\n\n"
+          "In[2](5): error: identifier \"real\" is undefined\n  void k(real *x)\n         ^\n",
+          "identifier \"real\" is undefined", 5 },
+        { "__nv_name_map(2): error: identifier \"SIZE\" is undefined\n"
+          "  #pragma nv_mangled_name k<SIZE>\n                            ^\n",
+          "k<SIZE>: identifier \"SIZE\" is undefined", 0 },
         { "ptxas application ptx input, line 2; error   : Not a name: 'x'\nptxas fatal   : no\n",
           "the assembler refuses the inline PTX: Not a name: 'x'", 0 },
     };

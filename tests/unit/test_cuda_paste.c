@@ -99,6 +99,20 @@ static void every_program_has_its_kernels(void **state)
           "__global__ void k7(float4 *x) { word w; asm volatile(\"{ mov.b32 %0, 0f3F800000; }\" : "
           "\"=r\"(w.u)); x[0] = x[0] * w.f; }\n",
           "k7", "" },
+        /* #if around host variables; functions of the host that give a dim3 or fill launch
+         * parameters; a number that only the compiler can compute */
+        { "#define ROUND(a, b) (a - (a % b))\n"
+          "int tiles = ROUND(512, 64) / 8;\n"
+          "#ifdef TIMING\n#include \"timing.h\"\nstruct timeval tv;\nfloat init_time = 0, "
+          "copy_time = 0;\nint *p = 0;\n#endif\n"
+          "dim3 shape_of(int n, int threads)\n{\n  dim3 grid(n / threads);\n  return grid;\n}\n"
+          "void fill(cudaKernelNodeParams &node) { node.blockDim = dim3(32); node . gridDim = 1; }\n"
+          "__global__ void k8(int *x) { *x = 1; }\n",
+          "k8", "left out int tiles = ROUND(512, 64) / 8;, as ROUND is known to kernels alone" },
+        /* what was in CUDA and C++ once */
+        { "__global__ void k9(int *x) { register int v = threadIdx.x; x[v] = __shfl_xor(v, 1) + "
+          "__any(v == 3); }\n",
+          "k9", "__shfl, __any and their like are gone from CUDA" },
     };
     struct harness *h = *state;
 
@@ -120,8 +134,9 @@ static void what_is_wrong_has_a_next_step(void **state)
           "write __global__ before it" },
         { "int sq(int a) { return a * a; }\n__global__ void k(int *x) { *x = sq(2); }", "sq",
           "defines sq for the host: write __device__" },
-        { "__global__ void k(float *x) { x[0] = __shfl_down(x[0], 1); }", "__shfl_down",
-          "__shfl_down_sync(mask" },
+        { "__global__ void k(float *x, int n) { __shared__ float s[n]; x[0] = s[0]; }",
+          "must have a constant value", "extern __shared__ float s[]" },
+        { "__global__ void k(real *x) { x[0] = 1; }", "identifier \"real\" is undefined", "" },
         { "__global__ void k(int *x) { *x = 1; }\n"
           "__global__ void p(int *x) { k<<<1, 1>>>(x); }",
           "kernel launch", "give each launch a line" },
@@ -135,6 +150,62 @@ static void what_is_wrong_has_a_next_step(void **state)
         if (!report_has(h, cases[i].next))
             fail_msg("%s", cases[i].cell);
     }
+}
+
+/* The exchange between lanes as it was before Volta takes place among the lanes that are there. */
+static void old_shuffles_give_what_they_gave(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(
+        h, "__global__ void old(int *x, double *d) {\n"
+           "  int i = threadIdx.x, v = i;\n"
+           "  for (int m = 16; m; m /= 2) v += __shfl_xor(v, m);\n"
+           "  x[i] = v + 1000 * __any(i == 9) + 2000 * __all(i == 9) + (__ballot(i == 4) == 16);\n"
+           "  d[i] = __shfl(d[i], 3);\n"
+           "  if (i >= 20) d[i] = __shfl_down((double)i, 2);\n}");
+    run_cell(h, "%buffer int x[32]\n%buffer double d[32] = {i}\nold<<<1, 32>>>(x, d)\n"
+                "%check x == {496 + 1000 + 1}\n%check d[5] == 3\n%check d[22] == 24");
+}
+
+/* Two definitions of a name, of which the compiler sees one. */
+static void a_choice_by_a_macro_is_followed(void **state)
+{
+    static const char TYPES[] = "#ifdef WIDE\ntypedef double real;\n#define N 5\n#else\n"
+                                "typedef float real;\n#define N 7\n#endif\n"
+                                "#if 0\n#define M 1\n#else\n#if !defined(WIDE)\n#define M 2\n"
+                                "#elif N == 5\n#define M 3\n#endif\n#endif\n"
+                                "__global__ void inc(const real *x, real *y)\n"
+                                "{ y[threadIdx.x] = x[threadIdx.x] + 1; }\n";
+    struct harness *h = *state;
+    char cell[800];
+
+    need_compiler(h);
+    run_cell(h, TYPES);
+    run_cell(h, "%buffer float x[N] = iota\n%buffer real y[N]\ninc<<<1, N>>>(x, y)\n"
+                "%check y[6] == 7\n%check N == 7 && M == 2");
+    snprintf(cell, sizeof(cell), "#define WIDE\n%s", TYPES);
+    run_cell(h, cell);
+    run_cell(h, "%check N == 5 && M == 3\n%buffer double xx[N] = iota\n%buffer real yy[N]\n"
+                "inc<<<1, N>>>(xx, yy)\n%check yy[4] == 5");
+    assert_fails(h, "inc<<<1, N>>>(x, y)", "UsageError", "const real");
+    run_cell(h, "#undef WIDE");
+    run_cell(h, "%check N == 7");
+}
+
+static void a_template_in_a_namespace_goes_by_any_of_its_names(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "namespace a { namespace b {\n"
+                "template <class T> __global__ void two(T *x) { x[threadIdx.x] += 2; }\n} }");
+    run_cell(h, "%buffer float x[4] = zeros\ntwo<float><<<1, 4>>>(x)\nb::two<float><<<1, 4>>>(x)\n"
+                "a::b::two<float><<<1, 4>>>(x)\n%check x == {6}");
+    assert_fails(h, "two<flaot><<<1, 4>>>(x)", "CompileError", "two<flaot>: identifier \"flaot\"");
+    if (report_has(h, "nv_name_map"))
+        fail();
 }
 
 /* The user of a definition follows it; a broken one is not replaced by the older. */
@@ -207,6 +278,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         SESSION_TEST(every_program_has_its_kernels),
         SESSION_TEST(what_is_wrong_has_a_next_step),
+        SESSION_TEST(old_shuffles_give_what_they_gave),
+        SESSION_TEST(a_choice_by_a_macro_is_followed),
+        SESSION_TEST(a_template_in_a_namespace_goes_by_any_of_its_names),
         SESSION_TEST(definitions_are_bound_late),
         SESSION_TEST(options_belong_to_their_cell),
         SESSION_TEST(large_cells_take_their_time_and_no_more),

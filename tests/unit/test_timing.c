@@ -208,6 +208,26 @@ static void bank_conflicts_take_passes(void **state)
     assert_near(cycles[1] / cycles[0], 32.0, 0.15, "32-way conflicts");
 }
 
+/* 32 warps that alternate between two blocks 20,000 times: 40 MB of steps, in 8 MB. */
+static void a_trace_that_does_not_fit_is_cut(void **state)
+{
+    static const char TEXT[] =
+        ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry swings()\n{\n"
+        ".reg .pred %p<2>;\n.reg .b32 %r<4>;\nmov.u32 %r0, 0;\nmov.u32 %r2, 0;\n"
+        "loop:\nand.b32 %r1, %r0, 1;\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 bra even;\n"
+        "add.u32 %r2, %r2, 3;\neven:\nadd.u32 %r0, %r0, 1;\n"
+        "setp.lt.u32 %p1, %r0, 20000;\n@%p1 bra loop;\nret;\n}\n";
+    struct rig rig;
+
+    (void)state;
+    rig_load(&rig, bytes_of(TEXT));
+    rig.launch.is_timed = true;
+    rig.launch.memory_limit = 8 << 20;
+    rig_run(&rig, "swings", 1, 1024, NULL);
+    assert_true(rig.facts.timing.cycles > 0);
+    rig_done(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_launch_beyond_the_cache_is_bound_by_memory),
         cmocka_unit_test(cycles_do_not_depend_on_host_threads),
         cmocka_unit_test(bank_conflicts_take_passes),
+        cmocka_unit_test(a_trace_that_does_not_fit_is_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
