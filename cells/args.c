@@ -79,6 +79,13 @@ static int note_text(struct reader *r, size_t start, struct arg *arg, struct err
     return arg->text ? 0 : err_set(err, ERR_ResourceError, "out of memory");
 }
 
+void arg_put(struct buf *out, const struct arg *arg)
+{
+    bool is_quoted = arg->values[0].type == VALUE_STRING && strchr(arg->text, ' ');
+
+    buf_printf(out, is_quoted ? "\"%s\"" : "%s", arg->text);
+}
+
 static void mark_arg(struct reader *r, size_t start, size_t end, struct arg *arg)
 {
     source_place(&r->lexer->source, start, &arg->line, &arg->column);

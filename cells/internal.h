@@ -11,6 +11,7 @@
 #include "cells/session.h"
 #include "cells/value.h"
 #include "cells/workers.h"
+#include "model/base/buf.h"
 
 #include <stdatomic.h>
 
@@ -168,6 +169,9 @@ void nearest_try(struct nearest *nearest, const char *candidate);
  */
 int args_parse(struct session *session, const struct magic *magic, struct lexer *lexer,
                struct arg **args, const char **target, struct err *err) MUST_CHECK;
+
+/* The value as written; a text with blanks in its quotes, so that the line can be typed again. */
+void arg_put(struct buf *out, const struct arg *arg);
 
 /* ---- cell.c ---- */
 

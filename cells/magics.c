@@ -268,7 +268,8 @@ static void put_parameters(const struct call *call, const char *skip, bool given
             buf_puts(out, out->size ? "  defaults:" : "defaults:");
         if (out->size)
             buf_putc(out, ' ');
-        buf_printf(out, "%s=%s", p->name, arg->text);
+        buf_printf(out, "%s=", p->name);
+        arg_put(out, arg);
         is_first = false;
     }
 }

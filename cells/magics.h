@@ -13,6 +13,7 @@
     X(OCCUPANCY) \
     X(SIMULATE) \
     X(SCHEDULE) \
+    X(SPECIALIZE) \
     X(LAYOUT) \
     X(DEVICE) \
     X(DEVICES) \

@@ -5,6 +5,7 @@
  */
 #include "cells/sweep_view.h"
 
+#include "cells/internal.h"
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 
@@ -74,10 +75,10 @@ static const char *call_text_at(const struct sweep_view *v, size_t point)
             buf_printf(&out, " %s=%s", name, label(v, point, (size_t)k));
         else if (call->args[i].is_given && (call->magic->params[i].flags & PARAM_POSITIONAL))
             buf_printf(&out, " %s", call->args[i].text);
-        else if (call->args[i].is_given && call->args[i].values->type == VALUE_STRING)
-            buf_printf(&out, " %s=\"%s\"", name, call->args[i].text);
-        else if (call->args[i].is_given)
-            buf_printf(&out, " %s=%s", name, call->args[i].text);
+        else if (call->args[i].is_given) {
+            buf_printf(&out, " %s=", name);
+            arg_put(&out, &call->args[i]);
+        }
     }
     text = result_text(v->result, "%s", buf_text(&out));
     buf_done(&out);
