@@ -178,6 +178,7 @@ static int convert(struct value_reader *r, const struct param *p, struct value *
     case PARAM_DEVICE:
         return to_text(r, p, v, start, end, err);
     case PARAM_VALUE:
+    case PARAM_EXPR:
     case PARAM_TUPLE:
     case PARAM_REST:
         return 0;
@@ -417,6 +418,61 @@ static int read_tuple(struct value_reader *r, const struct param *p, struct arg 
     return v->text ? 0 : err_set(err, ERR_ResourceError, "out of memory");
 }
 
+/* The text of one expression, without the braces or quotes around all of it, and its place. */
+static int keep_expression(struct value_reader *r, size_t start, size_t end, bool is_wrapped,
+                           struct value *v, struct source *source, struct err *err)
+{
+    struct bytes text = { r->lexer->source.text.data + start + is_wrapped,
+                          end - start - 2 * (size_t)is_wrapped };
+    char *copy = arena_copy(r->lexer->arena, text.data, text.size);
+
+    if (!copy)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    *v = (struct value){ .type = VALUE_STRING, .text = copy };
+    source->text = (struct bytes){ copy, text.size };
+    source_place(&r->lexer->source, start + is_wrapped, &source->line, &source->column);
+    return 0;
+}
+
+/* {a}, "a", a, or a list of them; what the names in it mean is known to the magic alone. */
+static int read_expressions(struct value_reader *r, const struct param *p, struct arg *arg,
+                            struct err *err)
+{
+    struct expr *expr = NULL;
+    struct value *values;
+    struct source *sources;
+    struct token t;
+    size_t start;
+    bool is_list;
+
+    lexer_skip(r->lexer);
+    start = r->lexer->at;
+    if (here(r) == '"' ? lexer_next(r->lexer, &t, err) < 0 : expr_parse(r->lexer, &expr, err) < 0)
+        return -1;
+    is_list = expr && expr->kind == EXPR_LIST;
+    arg->count = is_list ? expr->count : 1;
+    arg->is_sweep = is_list && (p->flags & PARAM_SWEEP);
+    values = arena_array(r->lexer->arena, arg->count, sizeof(*values));
+    sources = arena_array(r->lexer->arena, arg->count, sizeof(*sources));
+    if (!values || !sources)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (!arg->count)
+        return refuse_value(r, p, start, r->lexer->last_end, err, ERR_UsageError,
+                            "the list is empty");
+    for (size_t i = 0; i < arg->count; i++) {
+        const struct expr *e = is_list ? expr->kids[i] : expr;
+        size_t from = e ? e->start : start, to = e ? e->end : r->lexer->last_end;
+
+        if (keep_expression(r, from, to,
+                            !e || (e->is_grouped && strchr("{(", r->lexer->source.text.data[from])),
+                            &values[i], &sources[i], err) < 0)
+            return -1;
+    }
+    arg->values = values;
+    arg->sources = sources;
+    return 0;
+}
+
 int arg_value_read(struct session *session, struct lexer *lexer, const struct param *p,
                    struct arg *out, struct err *err)
 {
@@ -424,5 +480,7 @@ int arg_value_read(struct session *session, struct lexer *lexer, const struct pa
 
     if (p->type == PARAM_TUPLE)
         return read_tuple(&r, p, out, err);
+    if (p->type == PARAM_EXPR)
+        return read_expressions(&r, p, out, err);
     return is_word_type(p->type) ? read_words(&r, p, out, err) : read_numbers(&r, p, out, err);
 }

@@ -63,13 +63,15 @@ static int unknown_key(struct reader *r, size_t start, size_t end, struct err *e
 }
 
 /* What call_parameters_text shows: as written, or the value where {braces} hide it. */
-static int note_text(struct reader *r, size_t start, struct arg *arg, struct err *err)
+static int note_text(struct reader *r, const struct param *p, size_t start, struct arg *arg,
+                     struct err *err)
 {
     struct bytes written = { r->lexer->source.text.data + start, r->lexer->last_end - start };
     bool is_plain = true;
 
     for (size_t i = 0; i < written.size; i++)
         is_plain &= !strchr("{(\n\"'", written.data[i]) || written.data[i] == '\0';
+    is_plain |= p->type == PARAM_EXPR;
     if (is_plain && !(arg->values[0].type == VALUE_INT && is_name_start(written.data[0])))
         arg->text = arena_copy(r->lexer->arena, written.data, written.size);
     else if (arg->is_sweep)
@@ -105,7 +107,7 @@ static int read_arg(struct reader *r, const struct param *p, struct err *err)
     }
     arg->is_given = true;
     mark_arg(r, value_start, r->lexer->last_end, arg);
-    return note_text(r, value_start, arg, err);
+    return note_text(r, p, value_start, arg, err);
 }
 
 /* ---- keys, words, the rest ---- */

@@ -208,6 +208,7 @@ static void add_value(struct collector *c, struct session *session, const struct
     case PARAM_INT:
     case PARAM_FLOAT:
     case PARAM_VALUE:
+    case PARAM_EXPR:
     case PARAM_DIM:
         add_variables(c, session);
         break;

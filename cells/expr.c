@@ -105,6 +105,8 @@ static int unknown_name(struct scope *scope, const char *name, struct err *err)
 {
     struct nearest near = { .wanted = name };
 
+    for (size_t i = 0; i < scope->local_count; i++)
+        nearest_try(&near, scope->locals[i].name);
     for (size_t i = 0; scope->session && i < scope->session->variable_count; i++)
         nearest_try(&near, scope->session->variables[i].name);
     for (size_t i = 0; scope->session && i < buffer_count(scope->session); i++)

@@ -24,6 +24,7 @@ enum param_type {
     PARAM_DIM,    /* (x,y,z) or a number; each min..max */
     PARAM_DEVICE, /* gpu, gpu:1, model, L40S, cc=8.9, "RTX 4090", or a name made by %device */
     PARAM_VALUE,  /* any expression, evaluated */
+    PARAM_EXPR,   /* {lane < 24}, or "lane < 24": evaluated for each thread (cells/threads.h) */
     PARAM_TUPLE,  /* (a, b): expressions in brackets, kept as written; call_source reads them */
     PARAM_REST,   /* the rest of the line, as written: last positional only (%echo, %check) */
 };
@@ -52,6 +53,7 @@ struct field {
 };
 
 struct call;
+struct source; /* cells/lex.h */
 
 enum magic_flag {
     MAGIC_CELL = 1,   /* %%name: takes the rest of the cell */
@@ -78,8 +80,9 @@ struct arg {
     bool is_sweep; /* a range or list, even of one point */
     size_t count;  /* points: 1 without a sweep, 0 when absent and without default */
     const struct value *values;
-    const char *text;         /* as written, or the default as spelled in the table; or NULL */
-    int line, column, length; /* where it was written in the cell, for the caret */
+    const char *text;             /* as written, or the default as spelled in the table; or NULL */
+    const struct source *sources; /* of an EXPR: where the text of each value stands */
+    int line, column, length;     /* where it was written in the cell, for the caret */
 };
 
 /* One use of a magic, while it runs. Everything is borrowed from the cell. */

@@ -164,7 +164,7 @@ static json_t *arg_to_json(const struct arg *arg)
 
     if (!arg->count)
         return json_null();
-    return value_to_json(arg->is_sweep ? &list : &arg->values[0]);
+    return value_to_json(arg->is_sweep || arg->count > 1 ? &list : &arg->values[0]);
 }
 
 static int set_input(const struct call *call, json_t *fields, struct err *err)

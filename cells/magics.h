@@ -15,6 +15,7 @@
     X(SCHEDULE) \
     X(SPECIALIZE) \
     X(LAYOUT) \
+    X(LANES) \
     X(DEVICE) \
     X(DEVICES) \
     /* the experiments */ \

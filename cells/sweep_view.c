@@ -229,6 +229,8 @@ void sweep_add_best(const struct sweep_view *v)
 
 static struct figure_axis value_axis(const struct sweep_view *v)
 {
+    if (v->is_count)
+        return (struct figure_axis){ .label = v->what };
     return (struct figure_axis){ .label = v->what, .unit = UNIT_PERCENT, .min = 0, .max = 1 };
 }
 

@@ -24,6 +24,7 @@ struct sweep_view {
     const char *title;    /* "Occupancy on L40S" */
     const struct sweep_axis *axes;
     size_t axis_count;
+    bool is_count; /* the figure's values are numbers from 0 on, not fractions 0..1 */
 };
 
 /* Texts are the result's. "83.3 %"; "block=64 regs=16"; "16..40" of key k; its value alone. */

@@ -61,26 +61,38 @@ int memory_sectors_linear(uint64_t first, uint64_t step, int bytes)
     return (int)((low + size * (WARP - 1)) / SECTOR_BYTES - low / SECTOR_BYTES) + 1;
 }
 
-/* Words that lanes of one phase ask for, sorted by bank: the fullest bank decides. */
-static int phase_passes(const uint64_t address[WARP], uint32_t mask, int words)
-{
-    uint64_t seen[BANKS][WARP];
-    int count[BANKS] = { 0 }, most = 0;
+/* Words that lanes of one phase ask for, sorted by bank. */
+struct banks {
+    uint64_t words[BANKS][WARP];
+    int count[BANKS];
+    int most; /* of the fullest bank, which decides */
+};
 
+static void sort_words(struct banks *b, const uint64_t address[WARP], uint32_t mask, int words)
+{
+    memset(b->count, 0, sizeof(b->count));
+    b->most = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t word = address[__builtin_ctz(m)] / BANK_BYTES;
 
         for (int w = 0; w < words; w++, word++) {
             int bank = (int)(word % BANKS), i = 0;
 
-            while (i < count[bank] && seen[bank][i] != word)
+            while (i < b->count[bank] && b->words[bank][i] != word)
                 i++;
-            if (i == count[bank])
-                seen[bank][count[bank]++] = word;
-            most = count[bank] > most ? count[bank] : most;
+            if (i == b->count[bank])
+                b->words[bank][b->count[bank]++] = word;
+            b->most = b->count[bank] > b->most ? b->count[bank] : b->most;
         }
     }
-    return most;
+}
+
+static int phase_passes(const uint64_t address[WARP], uint32_t mask, int words)
+{
+    struct banks b;
+
+    sort_words(&b, address, mask, words);
+    return b.most;
 }
 
 /* The usual case: no bank is asked for two different words. */
@@ -129,5 +141,66 @@ int memory_best_passes(uint32_t mask, int bytes)
 
     for (int first = 0; first < WARP; first += lanes)
         passes += phase_mask(mask, first, lanes) != 0;
+    return passes;
+}
+
+/* ---- one instruction for reading ---- */
+
+static int gather(const uint64_t address[WARP], uint32_t mask, uint64_t unit, uint64_t out[WARP])
+{
+    int n = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1)
+        out[n++] = address[__builtin_ctz(m)] / unit;
+    return n;
+}
+
+int memory_lines(const uint64_t address[WARP], uint32_t mask)
+{
+    uint64_t lines[WARP];
+    int n = gather(address, mask, LINE_BYTES, lines);
+
+    return count_distinct(lines, n);
+}
+
+int memory_distinct_bytes(const uint64_t address[WARP], uint32_t mask, int bytes)
+{
+    uint64_t all[WARP];
+    int n = gather(address, mask, 1, all);
+
+    /* Addresses are multiples of the size: two accesses are the same bytes or none. */
+    return count_distinct(all, n) * bytes;
+}
+
+static int lowest_asking(const uint64_t address[WARP], uint32_t mask, int words, uint64_t word)
+{
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t first = address[__builtin_ctz(m)] / BANK_BYTES;
+
+        if (word >= first && word < first + (uint64_t)words)
+            return __builtin_ctz(m);
+    }
+    return -1;
+}
+
+int memory_schedule(const uint64_t address[WARP], uint32_t mask, int bytes,
+                    int8_t lane[WARP][BANKS], int *degree)
+{
+    int lanes = phase_lanes(bytes), words = bytes <= 4 ? 1 : bytes / 4, passes = 0;
+    struct banks b;
+
+    *degree = 0;
+    memset(lane, -1, sizeof(int8_t) * WARP * BANKS);
+    for (int first = 0; first < WARP; first += lanes) {
+        uint32_t phase = phase_mask(mask, first, lanes);
+
+        sort_words(&b, address, phase, words);
+        for (int bank = 0; bank < BANKS; bank++)
+            for (int i = 0; i < b.count[bank]; i++)
+                lane[passes + i][bank] =
+                    (int8_t)lowest_asking(address, phase, words, b.words[bank][i]);
+        passes += b.most;
+        *degree = b.most > *degree ? b.most : *degree;
+    }
     return passes;
 }

@@ -43,4 +43,21 @@ int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
 /* The fewest passes that the same lanes and sizes can have: what passes beyond it are conflicts. */
 int memory_best_passes(uint32_t mask, int bytes);
 
+/* How many different lines of 128 bytes the lanes touch: an access stays within one. */
+int memory_lines(const uint64_t address[WARP], uint32_t mask);
+
+/* Different bytes that the lanes ask for; lanes with the same address ask for the same ones. */
+int memory_distinct_bytes(const uint64_t address[WARP], uint32_t mask, int bytes);
+
+/*
+ * The passes of one shared memory instruction, bank by bank.
+ *
+ * lane    [pass][bank]: the lowest lane that is served, or -1: the bank idles. At most 32 passes.
+ * degree  the most different words that one bank is asked for in one phase: 1 is free of conflicts
+ *
+ * Returns the passes, as memory_passes does.
+ */
+int memory_schedule(const uint64_t address[WARP], uint32_t mask, int bytes,
+                    int8_t lane[WARP][BANKS], int *degree);
+
 #endif

@@ -72,23 +72,6 @@ static struct extent grid_for(const struct layout_point *p, struct extent block)
                             max_i64(1, ceil_div(p->n.z, block.z)) };
 }
 
-/* What layout_of refused, at its key, with the nearest block that a launch can have. */
-static int no_such_launch(const struct sweep *sweep, struct extent block, struct err *err)
-{
-    int64_t threads = extent_count(block), y;
-
-    if (threads <= LAYOUT_BLOCK_THREADS && block.z <= LAYOUT_BLOCK_Z)
-        return call_fail(sweep->call, sweep_has(sweep, "grid") ? "grid" : "n", err, ERR_ValueError,
-                         "no such grid");
-    call_fail(sweep->call, "block", err, ERR_ValueError, "no such block");
-    block.z = min_i64(block.z, LAYOUT_BLOCK_Z);
-    y = max_i64(1, min_i64(block.y, LAYOUT_BLOCK_THREADS / block.x / block.z));
-    if (block.x * y * block.z > LAYOUT_BLOCK_THREADS)
-        block.z = max_i64(1, LAYOUT_BLOCK_THREADS / block.x / y);
-    return err_next(err, "block=(%lld,%lld,%lld) is the nearest that fits", (long long)block.x,
-                    (long long)y, (long long)block.z);
-}
-
 static int read_launch(const struct sweep *sweep, size_t i, struct layout_point *p, struct err *err)
 {
     struct extent block = extent_of_value(sweep_value(sweep, i, "block"), 1), grid;
@@ -101,8 +84,9 @@ static int read_launch(const struct sweep *sweep, size_t i, struct layout_point 
     }
     grid = sweep_has(sweep, "grid") ? extent_of_value(sweep_value(sweep, i, "grid"), 1)
                                     : grid_for(p, block);
-    if (layout_of(block, grid, &p->layout, err) < 0)
-        return no_such_launch(sweep, block, err);
+    if (call_layout(sweep->call, block, grid, sweep_has(sweep, "grid") ? "grid" : "n", &p->layout,
+                    err) < 0)
+        return -1;
     if (n)
         layout_bounds(&p->layout, p->n, p->is_linear, &p->bounds);
     return 0;

@@ -34,7 +34,8 @@ LINES = [
     "%buffer int a[3] = iota\n%buffer int b[3]\n%compare a b\n%compare a a",
     "a = %occupancy\nb = %occupancy regs=64\n%compare a b",
     "%layout block=(8,8,2)", "%layout block=100 n=250", "%layout block=32..64 n=[100,200]",
-    "%layout grid=3 warp=2 lane=3",
+    "%layout grid=3 warp=2 lane=3", "%lanes", "%lanes trips={lane} block=70 grid=2", "%lanes paths=32 wait=3",
+    "%lanes if=[lane < 3, tid % 2] before=1 after=2", "%lanes depth=0..3 its=[off,on]",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 

@@ -5,6 +5,7 @@
 #define WB_TESTS_CELL_HARNESS_H
 
 #include "cells/session.h"
+#include "kernels/child.h"
 #include "model/base/buf.h"
 
 #include <stdarg.h>
@@ -13,6 +14,16 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/*
+ * A session's children are its own program, started again as `NAME child KIND`. A test that ran its
+ * tests then would start children of its own, and these theirs, without end.
+ */
+__attribute__((constructor)) static void harness_be_child(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "child") == 0)
+        exit(child_main(argc - 1, argv + 1));
+}
 
 struct harness {
     struct sink sink; /* first: the functions cast back */

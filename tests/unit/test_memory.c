@@ -111,6 +111,80 @@ static void wide_words_go_by_halves_and_quarters(void **state)
     assert_int_equal(memory_passes(address, 0xffffffff, 8), 32);
 }
 
+/* LESSONS.md has no number for them; the CUDA C++ Programming Guide 13.0 has: gcd(stride, 32). */
+static void the_degree_of_a_stride_is_its_gcd_with_32(void **state)
+{
+    int8_t lane[WARP][BANKS];
+    uint64_t address[WARP];
+
+    (void)state;
+    for (int stride = 1; stride <= 64; stride++) {
+        int degree, gcd = stride & -stride;
+
+        strided(address, 0, 4 * (uint64_t)stride);
+        gcd = gcd > 32 ? 32 : gcd;
+        assert_int_equal(memory_schedule(address, 0xffffffff, 4, lane, &degree), gcd);
+        assert_int_equal(degree, gcd);
+    }
+}
+
+static void every_lane_is_served_once_by_the_bank_of_its_word(void **state)
+{
+    static const int sizes[] = { 1, 2, 4, 8, 16 };
+    uint64_t seed = 5, address[WARP];
+    int8_t lane[WARP][BANKS];
+
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        int bytes = sizes[round % 5], degree, passes, served = 0;
+        uint32_t mask;
+
+        for (int l = 0; l < WARP; l++) {
+            seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+            /* Different words for all, so that none is shared. */
+            address[l] = ((seed >> 50) * WARP + (uint64_t)l) * 16;
+        }
+        mask = (uint32_t)(seed >> 13);
+        passes = memory_schedule(address, mask, bytes, lane, &degree);
+        assert_int_equal(passes, memory_passes(address, mask, bytes));
+        for (int p = 0; p < WARP; p++)
+            for (int b = 0; b < BANKS; b++) {
+                if (lane[p][b] < 0)
+                    continue;
+                assert_true(p < passes && (mask >> lane[p][b] & 1));
+                assert_true((uint64_t)b >= address[lane[p][b]] / 4 % BANKS);
+                served++;
+            }
+        assert_int_equal(served, __builtin_popcount(mask) * (bytes <= 4 ? 1 : bytes / 4));
+    }
+}
+
+static void lines_and_bytes_count_what_differs(void **state)
+{
+    static const struct {
+        uint64_t first, step;
+        uint32_t mask;
+        int bytes, lines, distinct;
+    } cases[] = {
+        { 0, 4, 0xffffffff, 4, 1, 128 },
+        { 4, 4, 0xffffffff, 4, 2, 128 },
+        { 0, 128, 0xffffffff, 4, 32, 128 },
+        { 512, 0, 0xffffffff, 8, 1, 8 },
+        { 0, 16, 0xffffffff, 16, 4, 512 },
+        { 0, 64, 0x0000ffff, 4, 8, 64 },
+        { 0, 4, 0, 4, 0, 0 },
+    };
+    uint64_t address[WARP];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        strided(address, cases[i].first, cases[i].step);
+        assert_int_equal(memory_lines(address, cases[i].mask), cases[i].lines);
+        assert_int_equal(memory_distinct_bytes(address, cases[i].mask, cases[i].bytes),
+                         cases[i].distinct);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +195,9 @@ int main(void)
         cmocka_unit_test(passes_are_the_greatest_common_divisor_of_stride_and_32),
         cmocka_unit_test(lanes_that_read_the_same_word_share_a_pass),
         cmocka_unit_test(wide_words_go_by_halves_and_quarters),
+        cmocka_unit_test(the_degree_of_a_stride_is_its_gcd_with_32),
+        cmocka_unit_test(every_lane_is_served_once_by_the_bank_of_its_word),
+        cmocka_unit_test(lines_and_bytes_count_what_differs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
