@@ -42,6 +42,7 @@ struct picture {
     int64_t step;
     int roles, slots;                  /* shown */
     int engine_row[ASYNC_MAX_ENGINES]; /* -1: it takes no time here */
+    int64_t *read_until;               /* by step: the end of its last read */
 };
 
 /* ---- what is shown ---- */
@@ -143,7 +144,7 @@ static void put_role(struct picture *p, const struct async_event *e)
             e->state == ASYNC_HELD ? e->step : -1);
 }
 
-/* A slot fills while its copy is under way, is full until it is read, and then in use. */
+/* A slot fills while its copy is under way, and is full until its last reader has ended. */
 static void put_slot(struct picture *p, const struct async_event *e)
 {
     int slot = e->step % p->s->program->pipe;
@@ -156,12 +157,19 @@ static void put_slot(struct picture *p, const struct async_event *e)
         put(p, row, e->arrived, INT64_MAX / 2, MARK_FULL, e->step);
     } else if (e->op->access == ASYNC_READS) {
         put(p, row, e->from, e->to, MARK_USED, e->step);
-        put(p, row, e->to, INT64_MAX / 2, MARK_NONE, -1);
+        put(p, row, e->to, INT64_MAX / 2, e->to < p->read_until[e->step] ? MARK_FULL : MARK_NONE,
+            -1);
     }
 }
 
 static void draw(struct picture *p)
 {
+    for (size_t i = 0; i < p->s->run.event_count; i++) {
+        const struct async_event *e = &p->s->run.events[i];
+
+        if (e->engine != ASYNC_NONE && e->op->access == ASYNC_READS)
+            p->read_until[e->step] = max_i64(p->read_until[e->step], e->to);
+    }
     for (size_t i = 0; i < p->s->run.event_count; i++) {
         const struct async_event *e = &p->s->run.events[i];
 
@@ -185,7 +193,8 @@ static struct picture *picture_of(struct result *result, const struct specializa
     p->s = s;
     p->step = round_step(ceil_div(max_i64(cycles, 1), (int64_t)columns));
     p->columns = (size_t)min_i64(ceil_div(max_i64(cycles, 1), p->step), (int64_t)columns);
-    if (!lay_rows(p, result))
+    p->read_until = arena_array(result->arena, (size_t)s->program->steps, sizeof(*p->read_until));
+    if (!p->read_until || !lay_rows(p, result))
         return NULL;
     draw(p);
     return p;
@@ -256,17 +265,24 @@ void specialize_add_lines(struct result *result, const struct specialization *s)
 
 /* ---- as a chart ---- */
 
+/* Work looks the same in every row, so it has one entry of the legend. */
 static const struct figure_state STATES[] = {
     [MARK_NONE] = { "", TONE_NONE },
-    [MARK_HELD] = { "role works", TONE_SELECTED },
+    [MARK_HELD] = { "works; a slot: is read", TONE_SELECTED },
     [MARK_WAITS] = { "role waits", TONE_STALLED },
     [MARK_BLOCKED] = { "unit is taken", TONE_STALLED_2 },
-    [MARK_BUSY] = { "engine works", TONE_SELECTED },
+    [MARK_BUSY] = { "", TONE_NONE },
     [MARK_IDLE] = { "engine idles", TONE_IDLE },
     [MARK_FILLING] = { "slot fills", TONE_STALLED_3 },
     [MARK_FULL] = { "slot is full", TONE_NOT_SELECTED },
-    [MARK_USED] = { "slot is read", TONE_SELECTED },
 };
+
+static void merge_work(struct row *row, size_t columns)
+{
+    for (size_t c = 0; c < columns; c++)
+        if (row->marks[c] == MARK_BUSY || row->marks[c] == MARK_USED)
+            row->marks[c] = MARK_HELD;
+}
 
 void specialize_add_gantt(struct figure *figure, const struct specialization *s)
 {
@@ -278,9 +294,11 @@ void specialize_add_gantt(struct figure *figure, const struct specialization *s)
         return;
     x.max = (double)p->columns * (double)p->step;
     panel = figure_add_gantt(figure, NULL, x, STATES, COUNT(STATES), p->row_count, p->columns);
-    for (size_t r = 0; r < p->row_count; r++)
+    for (size_t r = 0; r < p->row_count; r++) {
+        merge_work(&p->rows[r], p->columns);
         panel_row(panel, r, p->rows[r].name, p->rows[r].group, p->rows[r].marks,
                   p->rows[r].numbers);
+    }
 }
 
 /* ---- as code ---- */
