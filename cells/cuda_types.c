@@ -10,6 +10,7 @@
 #include "cells/cuda_parameters.h"
 #include "cells/cuda_scan.h"
 #include "cells/internal.h"
+#include "model/base/buf.h"
 
 #include <stdio.h>
 
@@ -240,4 +241,85 @@ int cuda_resolve_type(struct session *session, const struct kernel_found *kernel
         p->pointee = levels ? base : "";
     }
     return p->pointee ? 0 : no_memory(err);
+}
+
+/* ---- deduction ---- */
+
+struct deduction {
+    const struct cuda_parameter *parameters;
+    size_t count;
+    cuda_argument_type *type_of;
+    void *arg;
+};
+
+/* The type that the arguments give a template parameter; NULL: none does. */
+static const char *deduced_type(const struct deduction *d, struct bytes name)
+{
+    for (int is_value = 0; is_value <= 1; is_value++)
+        for (size_t i = 0; i < d->count; i++) {
+            const struct cuda_parameter *p = &d->parameters[i];
+            const char *type = p->levels == 1 - is_value && bytes_equal(name, p->base)
+                                   ? d->type_of(d->arg, i, !is_value)
+                                   : NULL;
+
+            if (type)
+                return type;
+        }
+    return NULL;
+}
+
+/* The name in `typename NAME`; empty when the part is no type's. */
+static struct bytes type_parameter(struct bytes part)
+{
+    struct scanner s = { part.data, part.data + part.size, false };
+    struct scan_token t = scan_next(&s);
+
+    if (!scan_is_word(t, "typename") && !scan_is_word(t, "class"))
+        return (struct bytes){ "", 0 };
+    t = scan_next(&s);
+    return t.kind == SCAN_WORD ? t.text : (struct bytes){ "", 0 };
+}
+
+/* Appends what the arguments give; false when a parameter without a default is left open. */
+static bool put_arguments(const struct deduction *d, const char *head, struct buf *out)
+{
+    struct bytes parameters = in_angles(head), part;
+
+    for (size_t i = 0; nth_part(parameters, i, &part); i++) {
+        struct bytes name = type_parameter(part);
+        const char *type = name.size ? deduced_type(d, name) : NULL;
+
+        if (!type)
+            return memchr(part.data, '=', part.size) != NULL;
+        buf_printf(out, "%s%s", i ? ", " : "", type);
+    }
+    return true;
+}
+
+const char *cuda_deduce_template(const struct cuda *cuda, const char *name,
+                                 cuda_argument_type *type_of, void *arg, size_t argument_count,
+                                 struct arena *arena)
+{
+    struct deduction d = { .type_of = type_of, .arg = arg };
+    struct kernel_found kernel;
+    struct cuda_parameter *list;
+    struct buf out = { 0 };
+    struct err ignored = { 0 };
+    const char *text = NULL;
+    bool all_known;
+
+    if (strchr(name, '<') || cuda_find_kernel(cuda, name, &kernel, &ignored) < 0 ||
+        !kernel.name->is_template ||
+        cuda_read_parameters(arena, kernel.head, &list, &d.count, &all_known, &ignored) < 0) {
+        err_done(&ignored);
+        return NULL;
+    }
+    d.parameters = list;
+    buf_printf(&out, "%s<", name);
+    if (d.count == argument_count && put_arguments(&d, kernel.head, &out) && !out.is_failed) {
+        buf_putc(&out, '>');
+        text = arena_copy(arena, out.data, out.size);
+    }
+    buf_done(&out);
+    return text;
 }

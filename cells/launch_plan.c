@@ -5,6 +5,7 @@
 #include "cells/launch_plan.h"
 
 #include "cells/cell.h"
+#include "cells/cuda_types.h"
 #include "cells/internal.h"
 #include "kernels/launch.h"
 
@@ -210,15 +211,53 @@ static int read_keys(struct maker *m, struct err *err)
 
 /* ---- the kernel and its arguments ---- */
 
+/* The C++ type of an argument; that of its elements for a pointer. */
+static const char *argument_type(void *arg, size_t i, bool is_pointer)
+{
+    static const char *const NAMES[SCALAR_COUNT] = {
+        [SCALAR_CHAR] = "char",      [SCALAR_UCHAR] = "unsigned char",
+        [SCALAR_SHORT] = "short",    [SCALAR_USHORT] = "unsigned short",
+        [SCALAR_INT] = "int",        [SCALAR_UINT] = "unsigned int",
+        [SCALAR_LONG] = "long long", [SCALAR_ULONG] = "unsigned long long",
+        [SCALAR_HALF] = "__half",    [SCALAR_BF16] = "__nv_bfloat16",
+        [SCALAR_FLOAT] = "float",    [SCALAR_DOUBLE] = "double",
+        [SCALAR_BOOL] = "bool",
+    };
+    const struct maker *m = arg;
+    struct source text = m->line->arguments[i];
+    struct err ignored = { 0 };
+    const struct element_type *type;
+    struct value v;
+
+    if (expr_eval_with(m->call->session, text, m->locals, m->local_count, m->call->arena, &v,
+                       &ignored) < 0) {
+        err_done(&ignored);
+        return NULL;
+    }
+    if (is_pointer != (v.type == VALUE_BUFFER))
+        return NULL;
+    if (is_pointer) {
+        type = &v.buffer.buffer->type;
+        return type->lanes == 1 && NAMES[type->kind] ? NAMES[type->kind] : type->name;
+    }
+    if (v.type == VALUE_FLOAT)
+        return text.text.data[text.text.size - 1] == 'f' ? "float" : "double";
+    return v.type == VALUE_INT ? "int" : v.type == VALUE_BOOL ? "bool" : NULL;
+}
+
 static int read_kernel(struct maker *m, struct err *err)
 {
     struct launch_plan *p = m->out;
     const struct source *where = &m->line->kernel;
     int needs = p->device.is_gpu ? IMAGE_CUBIN : p->is_debug ? IMAGE_PTX_DEBUG : IMAGE_PTX;
+    const char *deduced;
 
     p->kernel = arena_copy(m->call->arena, where->text.data, where->text.size);
     if (!p->kernel)
         return err_set(err, ERR_ResourceError, "out of memory");
+    deduced = cuda_deduce_template(session_cuda(m->call->session), p->kernel, argument_type, m,
+                                   m->line->argument_count, m->call->arena);
+    p->kernel = deduced ? deduced : p->kernel;
     if (cuda_kernel_image(m->call->session, p->kernel, &p->device.device, needs, m->call->arena,
                           &p->image, err) == 0)
         return 0;

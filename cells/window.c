@@ -298,6 +298,23 @@ static bool is_written(const struct window *w, size_t leaf, int64_t i)
     return buffer_is_defined(b, buffer_value_offset(&place, i) + at.offset, scalar_bytes(kind));
 }
 
+enum written { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL };
+
+/* Of n elements at once, where they lie in a buffer: most are all there or all not. */
+static enum written written_in(const struct window *w, size_t leaf, int64_t first, int64_t n)
+{
+    const struct buffer *b = w->place.buffer.buffer;
+    size_t start, size, missing;
+
+    if (w->source != WINDOW_PLACE)
+        return WRITTEN_SOME;
+    start = buffer_value_offset(&w->place, first) + w->leaves[leaf].offset;
+    size = buffer_value_offset(&w->place, first + n - 1) + w->leaves[leaf].offset +
+           scalar_bytes(w->leaves[leaf].kind) - start;
+    missing = buffer_count_undefined(b, start, size);
+    return !missing ? WRITTEN_ALL : missing == size ? WRITTEN_NONE : WRITTEN_SOME;
+}
+
 int window_row(const struct window *w, const int64_t *at, size_t leaf, int64_t n, double *out,
                struct err *err)
 {
@@ -307,6 +324,7 @@ int window_row(const struct window *w, const int64_t *at, size_t leaf, int64_t n
 
     for (int64_t done = 0; done < n;) {
         size_t step = (size_t)min_i64(ELEMENTWISE_CHUNK, n - done);
+        bool is_whole = written_in(w, leaf, first + done, (int64_t)step) == WRITTEN_ALL;
 
         if (w->source == WINDOW_LIST) {
             for (size_t k = 0; k < step; k++)
@@ -323,7 +341,7 @@ int window_row(const struct window *w, const int64_t *at, size_t leaf, int64_t n
             out[i] = floats                                 ? floats[k]
                      : w->leaves[leaf].kind == SCALAR_ULONG ? (double)(uint64_t)ints[k]
                                                             : (double)ints[k];
-            if (!is_written(w, leaf, first + i))
+            if (!is_whole && !is_written(w, leaf, first + i))
                 out[i] = (double)NAN;
         }
         done += (int64_t)step;
@@ -391,14 +409,21 @@ int window_facts(const struct window *w, size_t leaf, struct window_facts *out, 
         }
         for (int64_t done = 0; done < row; done += ELEMENTWISE_CHUNK) {
             int64_t n = min_i64(ELEMENTWISE_CHUNK, row - done), first;
+            enum written written;
 
             if (w->rank)
                 at[w->rank - 1] = done;
             first = element(w, at);
+            written = written_in(w, leaf, first, n);
+            if (written == WRITTEN_NONE) {
+                out->unwritten += n;
+                continue;
+            }
             if (window_row(w, at, leaf, n, numbers, err) < 0)
                 return -1;
             for (int64_t k = 0; k < n; k++) {
-                bool is_there = w->source == WINDOW_LIST
+                bool is_there = written == WRITTEN_ALL ? true
+                                : w->source == WINDOW_LIST
                                     ? w->items[first + k].type != VALUE_UNWRITTEN
                                     : is_written(w, leaf, first + k);
 

@@ -208,6 +208,28 @@ static void a_template_in_a_namespace_goes_by_any_of_its_names(void **state)
         fail();
 }
 
+static void a_templates_arguments_follow_from_the_launch(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "struct pair { float a, b; };\n"
+                "template <class T> __global__ void scale(T *x, T a) { x[threadIdx.x] *= a; }\n"
+                "template <typename T, int TILE = 4> __global__ void tile(T *x)\n"
+                "{ x[threadIdx.x] += TILE; }\n"
+                "template <class T> __global__ void size(T a, int *x) { x[0] = sizeof(T); }\n"
+                "template <class P> __global__ void first(const P *p, float *f) { f[0] = p->b; }\n"
+                "template <int N> __global__ void fixed(int *x) { x[0] = N; }\n");
+    run_cell(h, "%buffer float f[4] = {i}\n%buffer int x[4] = {i}\n%buffer pair p[1] = {(1, 7)}\n"
+                "scale<<<1, 4>>>(f, 2)\n%check f == {2*i}\n"
+                "scale<<<1, 4>>>(x, 3)\ntile<<<1, 4>>>(x + 1 - 1)\n%check x == {3*i + 4}\n"
+                "size<<<1, 1>>>(2.5, x)\n%check x[0] == 8\n"
+                "size<<<1, 1>>>(2.5f, x)\n%check x[0] == 4\n"
+                "first<<<1, 1>>>(p, f)\n%check f[0] == 7");
+    assert_fails(h, "fixed<<<1, 1>>>(x)", "UsageError", "fixed is a template");
+    assert_fails(h, "scale<<<1, 4>>>(f)", "UsageError", "scale is a template");
+}
+
 /* The user of a definition follows it; a broken one is not replaced by the older. */
 static void definitions_are_bound_late(void **state)
 {
@@ -281,6 +303,7 @@ int main(int argc, char **argv)
         SESSION_TEST(old_shuffles_give_what_they_gave),
         SESSION_TEST(a_choice_by_a_macro_is_followed),
         SESSION_TEST(a_template_in_a_namespace_goes_by_any_of_its_names),
+        SESSION_TEST(a_templates_arguments_follow_from_the_launch),
         SESSION_TEST(definitions_are_bound_late),
         SESSION_TEST(options_belong_to_their_cell),
         SESSION_TEST(large_cells_take_their_time_and_no_more),
