@@ -7,6 +7,7 @@
  * turn. How long the unit was taken in between follows from the unit's own count of busy cycles,
  * so that the states are exact without looking at every cycle.
  */
+#include "model/core.h"
 #include "model/core_internal.h"
 
 #include "model/base/philox.h"
