@@ -12,6 +12,7 @@
 #include "cells/value.h"
 #include "cells/workers.h"
 #include "model/base/buf.h"
+#include "model/base/nearest.h"
 
 #include <stdatomic.h>
 
@@ -150,16 +151,6 @@ static inline struct value value_bool(bool b)
 {
     return (struct value){ .type = VALUE_BOOL, .b = b };
 }
-
-/* ---- nearest.c ---- */
-
-/* The nearest of several names, when one is near enough to be meant. */
-struct nearest {
-    const char *wanted;
-    const char *best;
-    int distance;
-};
-void nearest_try(struct nearest *nearest, const char *candidate);
 
 /* ---- args.c ---- */
 

@@ -32,7 +32,8 @@ enum param_type {
 enum param_flag {
     PARAM_POSITIONAL = 1, /* given without key= ; in the order of the table */
     PARAM_REQUIRED = 2,
-    PARAM_SWEEP = 4, /* takes a range or list: several points */
+    PARAM_SWEEP = 4,    /* takes a range or list: several points */
+    PARAM_OPTIONAL = 8, /* while it is not given a result's input does not name it */
 };
 
 struct param {

@@ -178,6 +178,8 @@ static int set_input(const struct call *call, json_t *fields, struct err *err)
 
         if (p->type == PARAM_DEVICE || json_object_get(input, p->name))
             continue; /* the field "device" says which one it was */
+        if (p->flags & PARAM_OPTIONAL && !call->args[i].is_given)
+            continue;
         if (json_object_set_new(input, p->name, arg_to_json(&call->args[i])) < 0) {
             json_decref(input);
             input = NULL;

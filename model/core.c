@@ -383,6 +383,7 @@ struct core *core_new(const struct core_config *config, const struct core_record
         return NULL;
     core->config = *config;
     core->record = record;
+    core->last_round = -1;
     core->warp_count = config->resident_blocks * config->warps_per_block;
     if (record_init(core, arena) < 0)
         return NULL;
@@ -446,6 +447,16 @@ void core_totals(const struct core *core, int64_t cycle, struct core_totals *out
         for (int u = 0; u < LAT_COUNT; u++)
             out->unit_busy[u] -= max_i64(sub->unit_free[u] - cycle, 0);
     }
+}
+
+int core_last_round(const struct core *core)
+{
+    return core->last_round;
+}
+
+int64_t core_rounds(const struct core *core, int warp)
+{
+    return warp < 0 ? core->totals.rounds : core->warps[warp].rounds;
 }
 
 void core_warp_issued(const struct core *core, int64_t *out)

@@ -16,6 +16,9 @@
 #include "model/costs.h"
 #include "model/policy.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 enum {
     CORE_MAX_PARTITIONS = 4,
     CORE_MAX_WARPS = 64, /* resident on the SM */
@@ -166,7 +169,33 @@ void core_finish_record(struct core *core);
 /* The cycle of the next event; INT64_MAX: none. */
 int64_t core_next_cycle(const struct core *core);
 
+/* The warp that last came to the end of its stream, -1; how often a warp did, or (-1) all. */
+int core_last_round(const struct core *core);
+int64_t core_rounds(const struct core *core, int warp);
+
 /* Equal numbers (almost surely) mean that from here on the same happens, cycles apart. */
 uint64_t core_state(const struct core *core);
+
+/* What endless streams settle into. */
+struct core_steady {
+    bool is_exact;           /* a state recurred: the sums are those of one exact period */
+    int64_t warmup;          /* cycles left out before */
+    int64_t cycles;          /* over which was summed: the period, or a long stretch */
+    struct core_totals sums; /* in those cycles */
+    int64_t warp_issued[CORE_MAX_WARPS], warp_rounds[CORE_MAX_WARPS];
+};
+
+/*
+ * Runs a core of endless streams until its state recurs; with jitter, or when it does not within
+ * CORE_MAX_EVENTS events, over a long stretch after a warm-up. record may be NULL.
+ *
+ * Fails with Interrupted (stop, which may be NULL; polled at least each millisecond) or
+ * ResourceError. What is filled is the caller's; the core lives in the arena.
+ */
+int core_settle(const struct core_config *config, const struct core_record *record,
+                struct arena *arena, struct core_steady *out, const atomic_bool *stop,
+                struct err *err) MUST_CHECK;
+
+enum { CORE_MAX_EVENTS = 1 << 20 };
 
 #endif

@@ -65,7 +65,7 @@ struct core_warp {
     int64_t since;      /* cycle after its last issue */
     int64_t *result_at; /* by register */
     uint8_t *result_by; /* enum stall of whoever makes it */
-    int64_t issued;
+    int64_t issued, rounds;
     uint64_t id, draws; /* of the jitter */
 };
 
@@ -103,6 +103,7 @@ struct core {
     struct server l1, l2, dram; /* sectors or passes; bytes; bytes */
     struct server starts;       /* of blocks */
     int64_t next_block, last_cycle;
+    int last_round; /* warp */
     struct core_totals totals;
 };
 

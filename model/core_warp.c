@@ -98,8 +98,11 @@ static bool enter_step(struct core *core, struct core_warp *w, int path)
         const struct core_step *step;
 
         if (p->step == p->stream->step_count) {
-            if (!path && p->stream->step_count)
+            if (!path && p->stream->step_count) {
                 core->totals.rounds++;
+                w->rounds++;
+                core->last_round = (int)(w - core->warps);
+            }
             if (!p->stream->is_endless)
                 return false;
             p->step = 0;

@@ -27,6 +27,7 @@ struct scheduler {
     int number, count;
     int64_t now; /* the next cycle; some warp is eligible in it */
     int last;    /* issued last, -1: none yet */
+    int64_t issued_at;
     uint64_t ready[WORDS];
     int ready_count;
     int waiting_head, waiting_count, waiting_mask;
@@ -233,6 +234,17 @@ static int64_t draw_wait(struct scheduler *s, int warp)
                                            (uint32_t)p->jitter);
 }
 
+/* Another warp than the last one: cycles go by in which eligible warps are not selected. */
+static void change_warp(struct scheduler *s, int warp)
+{
+    if (s->last < 0 || s->last == warp)
+        return;
+    for (int i = 0; i < s->pattern->switch_cost; i++) {
+        s->all_eligible += s->ready_count;
+        advance(s, s->now + 1);
+    }
+}
+
 /* Issues one instruction in cycle s->now, then goes to the next cycle in which one can be issued.
  */
 static int step(struct scheduler *s)
@@ -240,6 +252,8 @@ static int step(struct scheduler *s)
     int warp = POLICIES[s->pattern->policy].pick(s);
     int64_t wait;
 
+    change_warp(s, warp);
+    s->issued_at = s->now;
     s->all_eligible += s->ready_count;
     s->all_issued++;
     s->issued[warp]++;
@@ -461,6 +475,7 @@ static int check_pattern(const struct pattern *p, struct err *err)
         { "wait", "cycles", p->wait, 0, PATTERN_MAX_WAIT },
         { "schedulers", "schedulers", p->schedulers, 1, PATTERN_MAX_SCHEDULERS },
         { "jitter", "cycles", p->jitter, 0, PATTERN_MAX_WAIT },
+        { "switch_cost", "cycles", p->switch_cost, 0, PATTERN_MAX_SWITCH },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -552,9 +567,11 @@ static void paint(struct scheduler *s, int cycles, uint8_t *states, int32_t *iss
                   int64_t *warp_issued, int64_t *issued)
 {
     while (s->count && s->now < cycles) {
-        int64_t at = s->now, until;
         int warp = step(s), id = warp * s->pattern->schedulers + s->number;
+        int64_t at = s->issued_at, until;
 
+        if (at >= cycles)
+            return;
         states[(size_t)id * (size_t)cycles + (size_t)at] = WARP_SELECTED;
         issuer[at] = id;
         warp_issued[id]++;

@@ -6,8 +6,9 @@
  * Rules. Cycle 0: every warp is eligible. Warp w belongs to scheduler w mod S; schedulers are
  * independent. Each cycle a scheduler issues one instruction of one eligible warp, or idles. With
  * the last of `issue` instructions a warp starts a wait: it is eligible again wait + 1 cycles
- * later. With jitter j a wait is wait + uniform 0..j, drawn by (seed, warp, iteration), so that all
- * policies meet the same waits.
+ * later. With a switch cost a scheduler that picks another warp than the last one issues nothing
+ * for so many cycles first. With jitter j a wait is wait + uniform 0..j, drawn by (seed, warp,
+ * iteration), so that all policies meet the same waits.
  */
 #ifndef WB_MODEL_SCHEDULER_H
 #define WB_MODEL_SCHEDULER_H
@@ -25,6 +26,7 @@ enum {
     PATTERN_MAX_SCHEDULERS = 64,
     PATTERN_MAX_ISSUE = 1000,
     PATTERN_MAX_WAIT = 100000,
+    PATTERN_MAX_SWITCH = 1000,
     PATTERN_MAX_CYCLES = 10000, /* of a timeline */
 };
 
@@ -36,6 +38,7 @@ struct pattern {
     enum scheduler_policy policy;
     int jitter; /* 0..PATTERN_MAX_WAIT */
     uint64_t seed;
+    int switch_cost; /* 0..PATTERN_MAX_SWITCH: cycles without an issue before another warp's */
 };
 
 /*

@@ -32,16 +32,22 @@ static int simulation_run(struct simulation *s, struct arena *arena, const atomi
 
 /* ---- the call ---- */
 
+int simulate_optional(const struct sweep *sweep, size_t i, const char *name, int preset)
+{
+    return call_given(sweep->call, name) ? (int)sweep_int(sweep, i, name) : preset;
+}
+
 static int read_pattern(const struct sweep *sweep, size_t i, struct simulation *s, struct err *err)
 {
     s->pattern = (struct pattern){
         .warps = (int)sweep_int(sweep, i, "warps"),
-        .issue = (int)sweep_int(sweep, i, "issue"),
+        .issue = (int)sweep_int(sweep, i, "issue") * simulate_optional(sweep, i, "ilp", 1),
         .wait = (int)sweep_int(sweep, i, "wait"),
         .schedulers = (int)sweep_int(sweep, i, "schedulers"),
         .policy = (enum scheduler_policy)scheduler_policy_find(sweep_text(sweep, i, "policy")),
         .jitter = (int)sweep_int(sweep, i, "jitter"),
         .seed = (uint64_t)sweep_int(sweep, i, "seed"),
+        .switch_cost = simulate_optional(sweep, i, "switch_cost", 0),
     };
     s->cycles = (int)sweep_int(sweep, i, "cycles");
     if ((int64_t)s->pattern.warps * s->cycles > MOST_CELLS)
@@ -51,15 +57,28 @@ static int read_pattern(const struct sweep *sweep, size_t i, struct simulation *
     return 0;
 }
 
+static int run_core_point(const struct sweep *sweep, size_t i, struct simulation *s,
+                          struct arena *arena, struct err *err)
+{
+    struct core_simulation *c = arena_alloc(arena, sizeof *c);
+
+    if (!c)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return simulate_core_run(sweep, i, c, s, arena, err);
+}
+
 /* A sweep keeps of each point the numbers, not the timeline: its arena ends with it. */
-static int run_point(const struct sweep *sweep, struct simulation *s, struct err *err)
+static int run_point(const struct sweep *sweep, size_t i, struct simulation *s, struct err *err)
 {
     struct arena *arena = arena_new(0);
     int rc;
 
     if (!arena)
         return err_set(err, ERR_ResourceError, "out of memory");
-    rc = simulation_run(s, arena, call_stop(sweep->call), err);
+    if (simulate_is_core(sweep->call))
+        rc = run_core_point(sweep, i, s, arena, err);
+    else
+        rc = simulation_run(s, arena, call_stop(sweep->call), err);
     s->steady.warp_issued = NULL;
     s->timeline = (struct timeline){ .cycles = s->cycles, .issued = s->timeline.issued };
     arena_free(&arena);
@@ -71,12 +90,12 @@ static int run_all(const struct sweep *sweep, struct simulation *simulations, bo
                    struct err *err)
 {
     for (size_t i = 0; i < sweep->points; i++) {
-        int rc = read_pattern(sweep, i, &simulations[i], err);
+        int rc = simulate_is_core(sweep->call) ? 0 : read_pattern(sweep, i, &simulations[i], err);
 
         if (rc == 0)
             rc = keeps_timelines ? simulation_run(&simulations[i], sweep->call->arena,
                                                   call_stop(sweep->call), err)
-                                 : run_point(sweep, &simulations[i], err);
+                                 : run_point(sweep, i, &simulations[i], err);
         if (rc < 0 || call_check_stop(sweep->call, err) < 0)
             return call_fail(sweep->call, NULL, err, ERR_ValueError, "no such pattern");
     }
@@ -109,6 +128,40 @@ static int check_frames(const struct sweep *sweep, struct err *err)
     return 0;
 }
 
+/* What does not act on the core layer is no input of its result. */
+static int set_core_input(struct result *result, const struct session_device *device,
+                          struct err *err)
+{
+    json_t *input = json_pack("{s:n, s:n, s:n}", "issue", "wait", "frames");
+
+    if (json_object_set_new(result->fields, "input", input) < 0 ||
+        (device && json_object_set_new(result->fields, "device", session_device_json(device)) < 0))
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return 0;
+}
+
+/* One run of the core layer, with its timeline. */
+static int run_core(struct call *call, const struct sweep *sweep, struct err *err)
+{
+    struct core_simulation *c = arena_alloc(call->arena, sizeof *c);
+    struct simulation s;
+    struct result *result;
+
+    if (!c)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (simulate_core_run(sweep, 0, c, &s, call->arena, err) < 0)
+        return call_fail(call, NULL, err, ERR_ValueError, "no such body");
+    result = result_new("simulate", 1);
+    if (!result)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (set_core_input(result, &c->device, err) < 0 ||
+        simulate_show_core(result, call, c, &s, err) < 0) {
+        result_release(&result);
+        return -1;
+    }
+    return call_take_result(call, result, err);
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct simulation *simulations;
@@ -116,8 +169,11 @@ static int run(struct call *call, struct err *err)
     struct sweep sweep;
     int rc;
 
-    if (sweep_init(&sweep, call, err) < 0 || check_frames(&sweep, err) < 0)
+    if (simulate_check_layer(call, err) < 0 || sweep_init(&sweep, call, err) < 0 ||
+        check_frames(&sweep, err) < 0)
         return -1;
+    if (simulate_is_core(call) && !sweep.key_count)
+        return run_core(call, &sweep, err);
     simulations = arena_array(call->arena, sweep.points, sizeof(*simulations));
     if (!simulations)
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
@@ -127,6 +183,8 @@ static int run(struct call *call, struct err *err)
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
     rc = set_device(call, result, err);
+    if (rc == 0 && simulate_is_core(call))
+        rc = set_core_input(result, NULL, err);
     if (rc == 0)
         rc = sweep.key_count ? simulate_show_sweep(result, &sweep, simulations, err)
                              : simulate_show_one(result, call, simulations, err);
@@ -188,6 +246,67 @@ static const struct param PARAMS[] = {
       .flags = PARAM_SWEEP,
       .preset = "1",
       .help = "of the jitter: the same seed gives the same waits" },
+    { .name = "ilp",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 1,
+      .max = BODY_MAX_ILP,
+      .help = "independent chains of a warp: every instruction is there so many times (1)" },
+    { .name = "switch_cost",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 0,
+      .max = PATTERN_MAX_SWITCH,
+      .help = "cycles that a scheduler loses when it takes another warp; a GPU: 0" },
+    { .name = "body",
+      .type = PARAM_TEXT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .help = "core layer: what each warp repeats, \"fma*8; ldg hit=l1; use\"" },
+    { .name = "mix",
+      .type = PARAM_TEXT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .help = "core layer: shares, \"fma=60% iadd=30% ldg.l2=10%\", each needs the one before" },
+    { .name = "kernel",
+      .type = PARAM_NAME,
+      .flags = PARAM_POSITIONAL | PARAM_OPTIONAL,
+      .help = "core layer: a kernel of this session, its code without running it" },
+    { .name = "device",
+      .type = PARAM_DEVICE,
+      .flags = PARAM_SWEEP,
+      .help = "core layer: whose units and latencies; else the session's device" },
+    { .name = "order",
+      .type = PARAM_CHOICE,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .choices = "in out",
+      .help = "core layer: in, as GPUs issue, or out of order, as CPUs do (in)" },
+    { .name = "window",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 1,
+      .max = CORE_MAX_WINDOW,
+      .help = "core layer: instructions that order=out looks ahead (16)" },
+    { .name = "paths",
+      .type = PARAM_CHOICE,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .choices = "its stack",
+      .help = "core layer: paths of a warp in turns, or one after the other (its)" },
+    { .name = "block",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 1,
+      .max = 1024,
+      .help = "core layer: threads that meet at a barrier (all; of a kernel 256)" },
+    { .name = "hit",
+      .type = PARAM_CHOICE,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .choices = "l1 l2 far dram",
+      .help = "kernel: where its global accesses find their data (dram)" },
+    { .name = "trips",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 1,
+      .max = 10000,
+      .help = "kernel: how often its loops go round (16)" },
     { .name = "cycles",
       .type = PARAM_INT,
       .preset = "60",
@@ -215,6 +334,17 @@ static const struct field FIELDS[] = {
     { "per_warp", "", "of each warp: issued (in the timeline), per_period, starved" },
     { "timeline", "", "issuer (warp or -1) per scheduler and cycle; states (# . -) per warp" },
     { "sweep", "", "with ranges or lists: one entry a point" },
+    { "layer", "", "core: body=, mix= or a kernel was run; the fields below are its own" },
+    { "scheduler", "",
+      "Nsight Compute's numbers: one_or_more_eligible + no_eligible = 1, issued_per_scheduler, "
+      "active_warps, eligible_warps, warp_cycles_per_issued = active / issued" },
+    { "stalls_per_issue", "cycles", "of a warp, by state; they sum to warp_cycles_per_issued" },
+    { "units", "0..1", "share of cycles in which a unit takes no instruction" },
+    { "memory", "bytes/cycle", "that came from each level; passes a cycle of shared memory" },
+    { "round_instructions", "instructions", "of a warp in one round of the body" },
+    { "round_cycles", "cycles", "that a warp takes for a round, on average" },
+    { "lane_efficiency", "0..1", "active lanes / (32 * instructions)" },
+    { "ipc", "instructions/cycle", "of all schedulers simulated" },
 };
 
 const struct magic MAGIC_SIMULATE = {
@@ -227,8 +357,19 @@ const struct magic MAGIC_SIMULATE = {
             POLICY_LINE) "\n"
                          "The steady state is exact: the scheduler's state recurs, and the numbers are those of "
                          "one period. With jitter waits are random and nothing recurs: the numbers are counted "
-                         "over 131,072 cycles.",
+                         "over 131,072 cycles.\n\n"
+                         "With body=, mix= or a kernel warps run instructions on the schedulers, units and "
+                         "memory of a device (the core layer), as many as it holds; schedulers=4 is a whole SM. "
+                         "A body is instructions with ';' between them: fma iadd imul hfma2 dfma mufu div shfl "
+                         "lds sts ldg stg ldl stl atom bar bra mma, each with *n and keys: dep=d (needs the result "
+                         "of the d-th before), hit=l1|l2|far|dram, bytes= stride= sectors= (of a load or store), "
+                         "conflict= (of lds, sts), lanes= mask= lat=. `use` needs what the last load brings, use=2 "
+                         "the load before. Groups: (A)*16 and, by lane, (A)*4..8; if lanes=24 (A) else (B); "
+                         "split=8 (A). Without dep and use instructions are independent.",
     .example = "%simulate warps=5 issue=2 wait=8\n"
+               "%simulate body=\"fma*8; ldg hit=l1; use\" warps=6\n"
+               "%simulate body=\"fp*2; int*2\" warps=1 order=[in,out] device=[A100,H200]\n"
+               "%simulate body=\"ldg hit=dram; use\" warps=1..12 ilp=[1,4]\n"
                "%simulate warps=1..12 policy=[gto,lrr]\n"
                "%simulate warps=1..8 frames=yes",
     .params = PARAMS,

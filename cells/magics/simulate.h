@@ -7,6 +7,7 @@
 
 #include "cells/figure.h"
 #include "cells/sweep.h"
+#include "model/body.h"
 #include "model/scheduler.h"
 
 struct simulation {
@@ -15,6 +16,40 @@ struct simulation {
     struct steady steady;
     struct timeline timeline;
 };
+
+/* A run of the core layer. It stays where it is: its parts point to each other. */
+struct core_simulation {
+    struct session_device device;
+    struct costs room;
+    struct core_config config;
+    struct body body; /* of a kernel: stream, instructions and lanes alone */
+    const char *text; /* the body, or the kernel's name */
+    bool is_cut;      /* of a kernel: longer than what is kept */
+    int warps;
+    struct core_record record;
+    struct core_steady steady;
+};
+
+/* The value of a key without a default, at a point of the sweep. */
+int simulate_optional(const struct sweep *sweep, size_t i, const char *name, int preset);
+
+/* Does the call say what warps run? Then it is the core layer's. */
+bool simulate_is_core(const struct call *call);
+int simulate_check_layer(const struct call *call, struct err *err) MUST_CHECK;
+
+/* Runs a point of the sweep on the core layer; *s gets the numbers that a pattern has too. */
+int simulate_core_run(const struct sweep *sweep, size_t i, struct core_simulation *c,
+                      struct simulation *s, struct arena *arena, struct err *err) MUST_CHECK;
+
+/* Fields, view and figure of one run. */
+int simulate_show_core(struct result *result, const struct call *call,
+                       const struct core_simulation *c, const struct simulation *s,
+                       struct err *err) MUST_CHECK;
+
+/* "cycle    0         10", and "issued   0011223344": of the first cycles; the result's arena. */
+const char *simulate_ruler_line(struct result *result, int cycles);
+const char *simulate_issued_line(struct result *result, const struct simulation *s, int scheduler,
+                                 int cycles);
 
 /* Fields, view and figure of one pattern. */
 int simulate_show_one(struct result *result, const struct call *call,

@@ -19,6 +19,9 @@ static const struct sweep_axis AXES[] = {
     { "wait", "cycles of a wait", UNIT_NUMBER, false },
     { "schedulers", "schedulers", UNIT_NUMBER, false },
     { "jitter", "jitter, cycles", UNIT_NUMBER, false },
+    { "ilp", "independent chains of a warp", UNIT_NUMBER, false },
+    { "switch_cost", "cycles of a change of warps", UNIT_NUMBER, false },
+    { "window", "instructions of the window", UNIT_NUMBER, false },
     { "seed", "seed", UNIT_NUMBER, false },
 };
 
@@ -141,6 +144,14 @@ static void add_frames(const struct simulate_sweep *s)
     }
 }
 
+/* Keys that the line under the answer leaves out. */
+static const char *skipped_keys(const struct sweep *sweep)
+{
+    if (simulate_is_core(sweep->call))
+        return "issue wait seed cycles frames body mix";
+    return sweep_find(sweep, "seed") < 0 ? "seed cycles frames" : "cycles frames";
+}
+
 int simulate_show_sweep(struct result *result, const struct sweep *sweep,
                         const struct simulation *simulations, struct err *err)
 {
@@ -162,10 +173,9 @@ int simulate_show_sweep(struct result *result, const struct sweep *sweep,
         return -1;
     result->view.answer = answer_text(&s.view);
     result->view.origin =
-        result_text(result, "pattern model   %s",
-                    call_parameters_text(sweep->call, sweep_find(sweep, "seed") < 0
-                                                          ? "seed cycles frames"
-                                                          : "cycles frames"));
+        result_text(result,
+                    simulate_is_core(sweep->call) ? "core model   %s" : "pattern model   %s",
+                    call_parameters_text(sweep->call, skipped_keys(sweep)));
     if (sweep->key_count == 1)
         add_rows(&s);
     else if (sweep->key_count == 2)

@@ -147,8 +147,8 @@ static void put_ruler(struct buf *out, int cycles)
     }
 }
 
-static const char *issued_line(struct result *result, const struct simulation *s, int scheduler,
-                               int cycles)
+const char *simulate_issued_line(struct result *result, const struct simulation *s, int scheduler,
+                                 int cycles)
 {
     struct buf out = { 0 };
     const char *text;
@@ -179,7 +179,7 @@ static const char *warp_line(struct result *result, const struct simulation *s, 
     return text;
 }
 
-static const char *ruler_line(struct result *result, int cycles)
+const char *simulate_ruler_line(struct result *result, int cycles)
 {
     struct buf out = { 0 };
     const char *text;
@@ -203,9 +203,9 @@ static void add_lines(struct result *result, const struct simulation *s)
 
     if (!block)
         return;
-    block->texts[n++] = ruler_line(result, cycles);
+    block->texts[n++] = simulate_ruler_line(result, cycles);
     for (int i = 0; i < schedulers; i++)
-        block->texts[n++] = issued_line(result, s, i, cycles);
+        block->texts[n++] = simulate_issued_line(result, s, i, cycles);
     for (int w = 0; w < warps; w++)
         block->texts[n++] = warp_line(result, s, w, cycles);
     if (is_cut)
@@ -400,7 +400,7 @@ static int add_facts(struct result *result, const struct call *call, const struc
     names[n] = other;
     if (other_line(result, call, s, &texts[n++], err) < 0)
         return -1;
-    if (!s->pattern.jitter) {
+    if (!s->pattern.jitter && !s->pattern.switch_cost) {
         names[n] = "to be full";
         if (fill_line(result, call, s, &texts[n++], &fill, err) < 0)
             return -1;

@@ -636,6 +636,13 @@ int classes_add_block(struct classes *classes, struct cta *cta);
 /* The class with this hash in `to`, copied (not its steps) from `from` when it is new; -1. */
 int classes_merge_block(struct classes *to, const struct classes *from, int block);
 
+/*
+ * stream.c: the blocks of a module that are used, by id, as the core layer's, and their registers:
+ * fills blocks and register_count. -1: out of memory.
+ */
+int stream_translate(const struct ptx_module *m, const bool *used, struct arena *arena,
+                     struct core_config *out) MUST_CHECK;
+
 /* timing.c */
 struct timing_input {
     const struct run *run;

@@ -17,7 +17,7 @@
 #include "model/base/arena.h"
 #include "model/base/base.h"
 #include "model/base/err.h"
-#include "model/costs.h"
+#include "model/core.h"
 #include "model/device.h"
 
 #include <stdatomic.h>
@@ -84,6 +84,25 @@ void ptx_module_free(struct ptx_module **module);
 size_t ptx_kernel_count(const struct ptx_module *module);
 const struct ptx_kernel *ptx_kernel_at(const struct ptx_module *module, size_t i);
 const struct ptx_kernel *ptx_kernel_find(const struct ptx_module *module, const char *name);
+
+/* A kernel's code as a stream of the core layer; all in the arena. */
+struct ptx_stream {
+    const struct core_block *blocks;
+    int register_count;
+    struct core_stream stream; /* the upper half of an access: enum space of parse.h */
+    bool is_cut;               /* longer than 65,536 blocks: the rest is left out */
+};
+
+/*
+ * What one warp of a kernel executes, without running it: branches forward are not taken unless
+ * they always are, loops go round `trips` times (1 or more), and lanes access memory side by side.
+ * Fails with the reason why the kernel cannot run, or ResourceError.
+ */
+int ptx_kernel_stream(const struct ptx_module *module, const struct ptx_kernel *kernel, int trips,
+                      struct arena *arena, struct ptx_stream *out, struct err *err) MUST_CHECK;
+
+/* The places (core_config.places) of such a stream's accesses: `global` for global memory. */
+void ptx_stream_places(enum core_place global, uint8_t places[8]);
 
 /* Module variables in the order of the text. */
 size_t ptx_variable_count(const struct ptx_module *module);
@@ -217,7 +236,7 @@ struct ptx_timing {
     double theoretical_occupancy; /* 0..1 */
     double achieved_occupancy;    /* 0..1 */
     int blocks_per_sm;
-    double waves;                   /* grid / (blocks per SM * SMs) */
+    double waves;               /* grid / (blocks per SM * SMs) */
     double stalls[STALL_COUNT]; /* shares of the resident warps' cycles; they sum to 1 */
 };
 

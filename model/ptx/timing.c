@@ -28,106 +28,23 @@ struct sm {
     struct core *core;
 };
 
-/* ---- The code as costs ---------------------------------------------------------------------- */
+/* ---- Code and blocks
+ * --------------------------------------------------------------------------------- */
 
-struct numbering {
-    int *number_at; /* by frame offset / 4 of one function; -1 */
-    int next;
-};
-
-/* Rows that are never written (constants, parameters) make nobody wait: number 0. */
-static uint16_t number_of(const struct numbering *n, uint32_t row)
-{
-    int v = n->number_at[row / 4];
-
-    return (uint16_t)(v > 0 ? v : 0);
-}
-
-static void number_writes(struct numbering *n, const struct function *f)
-{
-    for (int i = 0; i < f->insn_count; i++)
-        for (int k = 0; k < f->insns[i].deps->write_count; k++) {
-            int *v = &n->number_at[f->insns[i].deps->writes[k] / 4];
-
-            if (*v == 0 && n->next < UINT16_MAX)
-                *v = n->next++;
-        }
-}
-
-static void fill_op(struct core_op *op, const struct numbering *n, const struct insn *in)
-{
-    op->class = in->latency;
-    op->is_access = in->counter >= 0;
-    op->lanes = WARP;
-    for (int k = 0; k < in->deps->read_count; k++) {
-        uint16_t v = number_of(n, in->deps->reads[k]);
-
-        if (v)
-            op->reads[op->read_count++] = v;
-    }
-    for (int k = 0; k < in->deps->write_count; k++) {
-        uint16_t v = number_of(n, in->deps->writes[k]);
-
-        if (v)
-            op->writes[op->write_count++] = v;
-    }
-}
-
-/* Which blocks any trace has: only these are translated. */
-static void mark_used(const struct classes *classes, bool *used)
-{
-    for (int i = 0; i < classes->warp_count; i++)
-        for (int k = 0; k < classes->warps[i].stream.step_count; k++)
-            used[classes->warps[i].stream.steps[k].block] = true;
-}
-
-static int translate_block(struct core_block *list, const struct block *b,
-                           const struct numbering *n, struct arena *arena)
-{
-    int count = (int)(b->end - b->first) + (b->control != NULL);
-    struct core_op *ops = arena_array(arena, (size_t)count, sizeof *ops);
-
-    if (!ops)
-        return -1;
-    for (int i = 0; i < count; i++)
-        fill_op(&ops[i], n, b->first + i);
-    *list = (struct core_block){ ops, count };
-    return 0;
-}
-
+/* The costs of the blocks that any trace has. */
 static int translate(struct sm *sm, struct arena *arena)
 {
     const struct ptx_module *m = sm->input->run->module;
-    struct core_block *lists = arena_array(arena, (size_t)m->block_count, sizeof *lists);
+    const struct classes *classes = sm->input->classes;
     bool *used = arena_array(arena, (size_t)m->block_count, sizeof *used);
-    struct numbering n = { .next = 1 };
 
-    if (!lists || !used)
+    if (!used)
         return -1;
-    mark_used(sm->input->classes, used);
-    for (int i = 0; i < m->ast.function_count; i++) {
-        const struct function *f = &m->functions[i];
-        bool is_needed = false;
-
-        for (int b = 0; f->is_defined && b < f->block_count; b++)
-            is_needed |= used[f->blocks[b].id];
-        if (!is_needed)
-            continue;
-        n.number_at = arena_array(arena, f->frame_bytes / 4 + 1, sizeof *n.number_at);
-        if (!n.number_at)
-            return -1;
-        number_writes(&n, f);
-        for (int b = 0; b < f->block_count; b++)
-            if (used[f->blocks[b].id] &&
-                translate_block(&lists[f->blocks[b].id], &f->blocks[b], &n, arena) < 0)
-                return -1;
-    }
-    sm->config.blocks = lists;
-    sm->config.register_count = n.next;
-    return 0;
+    for (int i = 0; i < classes->warp_count; i++)
+        for (int k = 0; k < classes->warps[i].stream.step_count; k++)
+            used[classes->warps[i].stream.steps[k].block] = true;
+    return stream_translate(m, used, arena, &sm->config);
 }
-
-/* ---- Blocks --------------------------------------------------------------------------------- */
 
 /* The class of the SM's n-th block: SMs take blocks in turn, and traced blocks stand for others. */
 static const struct block_class *class_of(const struct timing_input *in, int64_t block)
@@ -184,10 +101,7 @@ static void set_memory(struct sm *sm, int64_t busy_sms)
     bool is_in_l2 = !d->l2_bytes || sm->input->bytes_touched <= d->l2_bytes;
 
     core_set_memory(&sm->config, d, busy_sms);
-    for (size_t i = 0; i < COUNT(sm->config.places); i++)
-        sm->config.places[i] = CORE_L1;
-    sm->config.places[SPACE_SHARED] = CORE_SHARED;
-    sm->config.places[SPACE_GLOBAL] = is_in_l2 ? CORE_L2 : CORE_DRAM;
+    ptx_stream_places(is_in_l2 ? CORE_L2 : CORE_DRAM, sm->config.places);
     sm->config.start_interval = busy_sms * costs->block_start_percent;
     sm->config.start_latency = costs->block_start_cycles;
 }

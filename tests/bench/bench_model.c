@@ -8,6 +8,7 @@
  */
 #include "cells/session.h"
 #include "model/base/philox.h"
+#include "model/body.h"
 #include "model/occupancy.h"
 #include "model/scheduler.h"
 
@@ -265,6 +266,77 @@ static void bench_patterns(void)
     }
 }
 
+/* ---- the core layer ---- */
+
+struct core_case {
+    const char *name, *text;
+    int policy;
+    int64_t instructions; /* that the last run issued */
+};
+
+static const struct core_stream *only_stream(const void *context, int64_t block, int warp)
+{
+    (void)block;
+    (void)warp;
+    return context;
+}
+
+/* A whole SM of an H200 with 64 warps, for as many events as make a million instructions. */
+static void run_core(void *context)
+{
+    enum { INSTRUCTIONS = 1000000 };
+    const struct device *dev = device_find("H200");
+    struct core_case *t = context;
+    struct arena *arena = arena_new(0);
+    struct core_config config = { .costs = costs_of(dev),
+                                  .partitions = 4,
+                                  .policy = t->policy,
+                                  .resident_blocks = 8,
+                                  .warps_per_block = 8,
+                                  .block_count = 8,
+                                  .stream_of = only_stream };
+    struct body_place place;
+    struct body body;
+    struct core *core;
+
+    if (!arena || body_parse(t->text, 1, config.costs, arena, &body, &place, NULL) < 0)
+        abort();
+    for (int i = 0; i < CORE_PLACE_COUNT; i++)
+        config.places[i] = (uint8_t)i;
+    config.blocks = body.blocks;
+    config.register_count = body.register_count;
+    config.context = &body.stream;
+    core_set_memory(&config, dev, dev->sms);
+    core = core_new(&config, NULL, arena);
+    if (!core)
+        abort();
+    while (core_issued(core) < INSTRUCTIONS && core_step(core))
+        ;
+    t->instructions = core_issued(core);
+    arena_free(&arena);
+}
+
+static void bench_core(void)
+{
+    struct core_case cases[] = {
+        { "core: fma chains, 64 warps, gto", "fma dep=1", POLICY_GTO, 0 },
+        { "core: 8 fma, a load from L1, its use, gto", "fma*8; ldg hit=l1; use", POLICY_GTO, 0 },
+        { "core: the same, who issued longest ago", "fma*8; ldg hit=l1; use", CORE_LEAST_RECENT,
+          0 },
+        { "core: load from memory, 4 fma, barrier", "ldg; use; fma*4 dep=1; bar", POLICY_LRR, 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double seconds = median_s(run_core, &cases[i]);
+
+        row(cases[i].name, (double)cases[i].instructions / seconds * 1e-6, "M warp-instr/s",
+            "over 10");
+    }
+    printf(
+        "  (Accel-Sim 0.006 to 0.012, MGPUSim 0.028: they do more work for each, such as fetch,\n"
+        "  caches, interconnect and DRAM)\n");
+}
+
 int main(void)
 {
     int failed;
@@ -274,5 +346,6 @@ int main(void)
     failed = bench_occupancy();
     failed += bench_cells();
     bench_patterns();
+    bench_core();
     return failed != 0;
 }

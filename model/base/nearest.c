@@ -2,7 +2,7 @@
  * Which known name a misspelt one was meant to be: the one that takes the
  * fewest letters added, dropped, changed or swapped, if they are few enough.
  */
-#include "cells/internal.h"
+#include "model/base/nearest.h"
 
 enum { LONGEST = 32, FAR = 99 };
 
