@@ -51,7 +51,7 @@ static const struct {
 };
 
 static const char *const LATER[] = {
-    "layout",   "lanes",      "access",   "schedule", "little", "log",
+    "layout",   "lanes",      "access",   "schedule", "log",
     "roofline", "specialize", "interact", "seed",     "param",  "replay",
 };
 

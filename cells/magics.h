@@ -16,6 +16,7 @@
     X(SPECIALIZE) \
     X(LAYOUT) \
     X(LANES) \
+    X(LITTLE) \
     X(DEVICE) \
     X(DEVICES) \
     /* the experiments */ \

@@ -360,7 +360,7 @@ void sweep_add_figure(const struct sweep_view *v)
                                                                                               : 1;
     if (keys[1 - curve_key].is_number &&
         keys[curve_key].arg->count <=
-            (size_t)(keys[curve_key].is_number ? CURVES_NOT_MAP : MOST_CURVES))
+            (size_t)(keys[curve_key].is_number && !v->wants_curves ? CURVES_NOT_MAP : MOST_CURVES))
         add_curves(v, figure, 1 - curve_key, (int)curve_key);
     else if (v->sweep->points <= MOST_CELLS)
         add_map(v, figure);

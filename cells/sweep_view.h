@@ -22,6 +22,7 @@ struct sweep_view {
     const double *values; /* per point */
     const char *what;     /* "occupancy": what the values are */
     const char *title;    /* "Occupancy on L40S" */
+    bool wants_curves;    /* of two numbers the one with fewer values names curves, not a map */
     const struct sweep_axis *axes;
     size_t axis_count;
     bool is_count; /* the figure's values are numbers from 0 on, not fractions 0..1 */

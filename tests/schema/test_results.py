@@ -36,6 +36,8 @@ LINES = [
     "%layout block=(8,8,2)", "%layout block=100 n=250", "%layout block=32..64 n=[100,200]",
     "%layout grid=3 warp=2 lane=3", "%lanes", "%lanes trips={lane} block=70 grid=2", "%lanes paths=32 wait=3",
     "%lanes if=[lane < 3, tid % 2] before=1 after=2", "%lanes depth=0..3 its=[off,on]",
+    "%little concurrency=30 latency=5", "%little device=H200", "%little arithmetic device=A100 warps=3",
+    "%little device=[H200,L40S] warps=[8,16] alpha=[0,40]",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 

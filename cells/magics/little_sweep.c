@@ -1,0 +1,152 @@
+/*
+ * %little over ranges and lists: how the part of a unit that is reached grows with
+ * warps, with independent work in each, and with how much work follows a load.
+ */
+#include "cells/magics/little.h"
+
+#include "cells/magics/occupancy.h"
+#include "cells/render/text.h"
+#include "cells/sweep_view.h"
+
+enum { MOST_ROWS = 40 };
+
+struct little_sweep {
+    struct sweep_view view;
+    const struct little_case *cases;
+};
+
+static const struct sweep_axis AXES[] = {
+    { "warps", "warps an SM", UNIT_NUMBER, false },
+    { "ilp", "independent loads or operations a warp", UNIT_NUMBER, false },
+    { "bytes_per_thread", "bytes a thread and load", UNIT_NUMBER, false },
+    { "alpha", "operations a load", UNIT_NUMBER, false },
+    { "latency", "latency, cycles", UNIT_NUMBER, false },
+    { "bandwidth", "bytes a second", UNIT_NUMBER, false },
+    { "queue", "wait under load, parts of the latency", UNIT_NUMBER, false },
+    { "alu_latency", "latency of an operation, cycles", UNIT_NUMBER, false },
+};
+
+static json_t *point_json(const struct little_sweep *s, size_t i)
+{
+    json_t *object = sweep_to_json(s->view.sweep, i);
+    int failed = json_object_set_new(object, "reached", little_reached_json(&s->cases[i]));
+
+    return json_whole(object, failed);
+}
+
+static int set_fields(const struct little_sweep *s, struct err *err)
+{
+    json_t *list = json_array(), *fields = s->view.result->fields;
+    size_t n = s->view.sweep->points;
+
+    for (size_t i = 0; i < n; i++)
+        if (json_array_append_new(list, point_json(s, i)) < 0)
+            break;
+    if (json_array_size(list) != n) {
+        json_decref(list);
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
+    }
+    if (json_object_set_new(fields, "sweep", list) < 0 ||
+        json_object_set_new(fields, "best", point_json(s, sweep_best(&s->view))) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return 0;
+}
+
+/* ---- words ---- */
+
+static const char *answer_text(const struct little_sweep *s)
+{
+    const struct sweep_view *v = &s->view;
+    size_t best = sweep_best(v), worst = sweep_worst(v);
+    const char *what = v->what;
+
+    if (sweep_is_flat(v))
+        return result_text(v->result, "%s of the %s at all %zu points.", sweep_percent(v, best),
+                           what, v->sweep->points);
+    if (v->values[best] >= 1)
+        return result_text(v->result, "%s to 100 %% of the %s: full first at %s.",
+                           sweep_percent(v, worst), what, sweep_point_text(v, best));
+    return result_text(v->result, "%s to %s of the %s, never full: the most at %s.",
+                       sweep_percent(v, worst), sweep_percent(v, best), what,
+                       sweep_point_text(v, best));
+}
+
+/* One key: a row a point, as far as there is room. */
+static void add_rows(const struct little_sweep *s)
+{
+    const struct sweep_view *v = &s->view;
+    bool is_memory = !s->cases[0].is_arithmetic;
+    const struct view_column columns[] = {
+        { v->sweep->keys[0].param->name, VIEW_LEFT },
+        { "in flight an SM", VIEW_RIGHT },
+        { "reached", VIEW_RIGHT },
+        { "under load", VIEW_RIGHT },
+        { "bound by", VIEW_LEFT },
+    };
+    size_t n = v->sweep->points, shown = n < MOST_ROWS ? n : MOST_ROWS;
+    struct view_table *table = view_add_table(v->result, columns, COUNT(columns), shown);
+
+    for (size_t r = 0; r < shown; r++) {
+        const struct little_case *c = &s->cases[r];
+        char text[TEXT_NUMBER];
+
+        view_cell(table, r, 0, sweep_span_text(v, r, r, 0));
+        view_cell(table, r, 1,
+                  result_text(v->result, "%s", text_number(text, c->kernel.warps * c->ilp)));
+        view_cell(table, r, 2, sweep_percent(v, r));
+        view_cell(table, r, 3, is_memory ? little_percent(v->result, c->loaded.fraction) : "-");
+        view_cell(table, r, 4, little_bound_name(c->plain.bound));
+        if (r == sweep_best(v) && !sweep_is_flat(v))
+            view_mark(table, r);
+    }
+    v->result->view.closing =
+        shown < n ? result_text(v->result, "The first %zu of %zu points; the sweep field has all.",
+                                shown, n)
+                  : "Closed forms; %simulate counts the cycles of a pattern.";
+}
+
+/* The unit with the least room, when it is the same at all points. */
+static const char *what_text(const struct sweep *sweep, const struct little_case *cases)
+{
+    for (size_t i = 1; i < sweep->points; i++)
+        if (cases[i].plain.unit != cases[0].plain.unit)
+            return "unit with the least room";
+    return little_unit_text(cases[0].plain.unit);
+}
+
+int little_show_sweep(struct result *result, const struct sweep *sweep,
+                      const struct little_case *cases, struct err *err)
+{
+    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    struct little_sweep s = { .view = { .result = result,
+                                        .sweep = sweep,
+                                        .values = values,
+                                        .what = what_text(sweep, cases),
+                                        .title = "What warps and independent work reach",
+                                        .wants_curves = true,
+                                        .axes = AXES,
+                                        .axis_count = COUNT(AXES) },
+                              .cases = cases };
+    int k = sweep_find(sweep, "device");
+
+    if (!values)
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+    for (size_t i = 0; i < sweep->points; i++)
+        values[i] = cases[i].plain.fraction;
+    if (set_fields(&s, err) < 0)
+        return -1;
+    result->view.answer = answer_text(&s);
+    result->view.origin =
+        result_text(result, "%s  %s",
+                    k < 0 ? occupancy_device_text(result, &cases[0].device)
+                          : result_text(result, "%zu devices (model)", sweep->keys[k].arg->count),
+                    call_parameters_text(sweep->call, k < 0 ? "device" : NULL));
+    if (sweep->key_count == 1)
+        add_rows(&s);
+    else if (sweep->key_count == 2)
+        sweep_add_matrix(&s.view);
+    else
+        sweep_add_best(&s.view);
+    sweep_add_figure(&s.view);
+    return 0;
+}
