@@ -70,6 +70,13 @@ struct cuda_kernel {
 int cuda_kernel_resources(struct session *session, const char *name, const struct device *device,
                           struct cuda_kernel *out, struct err *err) MUST_CHECK;
 
+/*
+ * The same of a kernel that may take maxreg registers a thread at most (nvcc -maxrregcount), in
+ * place of what its cell says; the assembler spills what does not fit. 0: as the cell says.
+ */
+int cuda_kernel_capped(struct session *session, const char *name, const struct device *device,
+                       int maxreg, struct cuda_kernel *out, struct err *err) MUST_CHECK;
+
 /* ---- what a launch needs ---- */
 
 /* One parameter of a kernel. What is said of the value is said of the pointee for a pointer. */

@@ -69,8 +69,22 @@ struct making {
     const char *name;       /* "ns::k<float>" */
     const char *base;       /* "k" */
     const char *expression; /* a template with its arguments, or NULL */
+    int maxreg;             /* registers a thread, whatever its cell says; 0: as that says */
     struct arena *arena;
 };
+
+/* The options of the cell, with this cap on registers in place of its own. */
+static const char *capped_options(struct making *m, const char *options)
+{
+    static const char cap[] = "--maxrregcount=";
+    const char *own = options ? strstr(options, cap) : NULL, *rest = own ? strchr(own, '\n') : NULL;
+    int before = own ? (int)(own - options) : options ? (int)strlen(options) : 0;
+
+    if (!m->maxreg)
+        return options;
+    return arena_printf(m->arena, "%.*s%s%s%d\n", before, options ? options : "",
+                        rest ? rest + 1 : "", cap, m->maxreg);
+}
 
 static int compile_one(struct making *m, enum compile_with with, bool for_machine, bool is_debug,
                        const struct image **out, struct err *err)
@@ -79,7 +93,8 @@ static int compile_one(struct making *m, enum compile_with with, bool for_machin
     struct buf source = { 0 };
     struct cuda_target target;
     struct image_request request = { .is_debug = is_debug,
-                                     .options = options ? options->compiler : NULL,
+                                     .options =
+                                         capped_options(m, options ? options->compiler : NULL),
                                      .expression = m->expression };
     char arch[24];
     int rc = cuda_compose_item(&m->cuda->items, m->found.item, with, m->expression, &source, err);
@@ -321,10 +336,18 @@ int cuda_kernel_image(struct session *session, const char *name, const struct de
 int cuda_kernel_resources(struct session *session, const char *name, const struct device *device,
                           struct cuda_kernel *out, struct err *err)
 {
+    return cuda_kernel_capped(session, name, device, 0, out, err);
+}
+
+int cuda_kernel_capped(struct session *session, const char *name, const struct device *device,
+                       int maxreg, struct cuda_kernel *out, struct err *err)
+{
     struct arena *arena = arena_new(0);
-    struct making m = {
-        .session = session, .cuda = session_cuda(session), .device = device, .arena = arena
-    };
+    struct making m = { .session = session,
+                        .cuda = session_cuda(session),
+                        .device = device,
+                        .maxreg = maxreg,
+                        .arena = arena };
     const struct image *image;
     const struct cuda_kernel *kernel;
     const char *symbol;

@@ -194,7 +194,8 @@ void sweep_add_matrix(const struct sweep_view *v)
         down.is_cut || right.is_cut
             ? result_text(v->result, "A part of the map; the sweep field has all %zu points.",
                           v->sweep->points)
-            : result_text(v->result, "Next: %s shows the best point.", call_text_at(v, best));
+            : result_text(v->result, "Next: %s shows %s.", call_text_at(v, best),
+                          v->peak ? v->peak : "the best point");
 }
 
 void sweep_add_best(const struct sweep_view *v)
@@ -232,6 +233,9 @@ static struct figure_axis value_axis(const struct sweep_view *v)
     if (v->is_count)
         return (struct figure_axis){ .label = v->what };
     return (struct figure_axis){ .label = v->what, .unit = UNIT_PERCENT, .min = 0, .max = 1 };
+    return (struct figure_axis){
+        .label = v->scale ? v->scale : v->what, .unit = UNIT_PERCENT, .min = 0, .max = 1
+    };
 }
 
 static const struct sweep_axis *find_axis(const struct sweep_view *v, size_t k)
@@ -279,6 +283,12 @@ static void add_curves(const struct sweep_view *v, struct figure *figure, size_t
         if (series)
             series->has_markers = n <= FEW_POINTS;
     }
+    if (y >= 0 || !v->seconds)
+        return;
+    if (axis && axis->is_step)
+        panel_add_steps(panel, v->second_what, xs, v->seconds, n);
+    else
+        panel_add_series(panel, v->second_what, xs, v->seconds, n);
 }
 
 static const char **key_names(const struct sweep_view *v, size_t k)
@@ -331,11 +341,15 @@ static void add_map(const struct sweep_view *v, struct figure *figure)
 
 static void add_bars(const struct sweep_view *v, struct figure *figure)
 {
-    const char **names = key_names(v, 0);
+    const char **names = key_names(v, 0), *const what[] = { v->what, v->second_what };
+    size_t n = v->sweep->points, series = v->seconds ? 2 : 1;
+    double *values = arena_array(v->sweep->call->arena, n, series * sizeof(*values));
 
-    if (names)
-        figure_add_bars(figure, NULL, value_axis(v), names, v->sweep->points, &v->what, 1,
-                        v->values, NULL);
+    if (!names || !values)
+        return;
+    for (size_t i = 0; i < n * series; i++)
+        values[i] = i % series ? v->seconds[i / series] : v->values[i / series];
+    figure_add_bars(figure, NULL, value_axis(v), names, n, what, series, values, NULL);
 }
 
 void sweep_add_figure(const struct sweep_view *v)

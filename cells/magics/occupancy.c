@@ -11,6 +11,8 @@
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 
+enum { USUAL_PARTS = 8 }; /* of an SM under compare=fixed: 192 threads of an L40S, 256 of an A100 */
+
 /* A device of the call, and the kernel as compiled for it. */
 struct target {
     struct session_device device;
@@ -88,7 +90,7 @@ json_t *occupancy_limiters_json(const struct occupancy *occ)
 
 /* ---- the call ---- */
 
-static int read_target(const struct call *call, const char *name, struct target *out,
+static int read_target(const struct call *call, const char *name, int maxreg, struct target *out,
                        struct err *err)
 {
     const char *kernel = call_text(call, "kernel");
@@ -97,38 +99,74 @@ static int read_target(const struct call *call, const char *name, struct target 
         out->device = *session_device(call->session);
     else if (session_find_device(call->session, name, &out->device, err) < 0)
         return call_fail(call, "device", err, ERR_NameError, "no device is called %s", name);
-    if (kernel &&
-        cuda_kernel_resources(call->session, kernel, &out->device.device, &out->kernel, err) < 0)
+    if (kernel && cuda_kernel_capped(call->session, kernel, &out->device.device, maxreg,
+                                     &out->kernel, err) < 0)
         return call_fail(call, "kernel", err, ERR_NameError, "no kernel is called %s", kernel);
+    return call_check_stop(call, err);
+}
+
+/* A compilation takes a tenth of a second and more. */
+enum { MOST_COMPILATIONS = 256 };
+
+static int check_maxreg(const struct call *call, size_t count, struct err *err)
+{
+    if (!call_given(call, "maxreg"))
+        return 0;
+    if (!call_text(call, "kernel")) {
+        call_fail(call, "maxreg", err, ERR_UsageError,
+                  "maxreg= caps what the compiler gives a kernel: name one");
+        return err_next(err, "%%occupancy saxpy maxreg=32..64:8, or regs=32 without a kernel");
+    }
+    if (call_given(call, "regs"))
+        return call_fail(call, "regs", err, ERR_UsageError,
+                         "regs= says what maxreg= asks the compiler: give one of them");
+    if (count > MOST_COMPILATIONS)
+        return call_fail(call, "maxreg", err, ERR_ValueError,
+                         "%zu compilations: maxreg= and device= give at most %d", count,
+                         MOST_COMPILATIONS);
     return 0;
 }
 
-/* One for each value of device=, so that nothing is looked up or compiled twice. */
+/* One for each value of device= and maxreg=, so that nothing is looked up or compiled twice. */
 static int read_targets(const struct sweep *sweep, struct target **out, struct err *err)
 {
     const struct call *call = sweep->call;
-    const struct arg *arg = call_arg(call, "device");
-    size_t n = arg->count ? arg->count : 1;
+    const struct arg *devices = call_arg(call, "device"), *caps = call_arg(call, "maxreg");
+    size_t n = devices->count ? devices->count : 1, m = caps->count ? caps->count : 1;
 
-    *out = arena_array(call->arena, n, sizeof(**out));
+    if (check_maxreg(call, n * m, err) < 0)
+        return -1;
+    *out = arena_array(call->arena, n * m, sizeof(**out));
     if (!*out)
         return err_set(err, ERR_ResourceError, "out of memory");
-    for (size_t i = 0; i < n; i++)
-        if (read_target(call, arg->count ? arg->values[i].text : NULL, &(*out)[i], err) < 0)
+    for (size_t i = 0; i < n * m; i++)
+        if (read_target(call, devices->count ? devices->values[i / m].text : NULL,
+                        caps->count ? (int)caps->values[i % m].i : 0, &(*out)[i], err) < 0)
             return -1;
     return 0;
+}
+
+static const struct target *target_of(const struct sweep *sweep, const struct target *targets,
+                                      size_t i)
+{
+    const struct arg *caps = call_arg(sweep->call, "maxreg");
+    int device = sweep_find(sweep, "device"), cap = sweep_find(sweep, "maxreg");
+    size_t d = device < 0 ? 0 : sweep_index(sweep, i, (size_t)device);
+    size_t c = cap < 0 ? 0 : sweep_index(sweep, i, (size_t)cap);
+
+    return &targets[d * (caps->count ? caps->count : 1) + c];
 }
 
 static int read_point(const struct sweep *sweep, const struct target *targets, size_t i,
                       struct occupancy_point *point, struct err *err)
 {
     const struct call *call = sweep->call;
-    int device_key = sweep_find(sweep, "device");
-    const struct target *target =
-        &targets[device_key < 0 ? 0 : sweep_index(sweep, i, (size_t)device_key)];
+    const struct target *target = target_of(sweep, targets, i);
+    const char *rule = call_text(call, "compare");
     bool has_kernel = call_text(call, "kernel") != NULL;
 
     point->device = target->device;
+    point->kernel = call_given(call, "maxreg") ? &target->kernel : NULL;
     point->shape = (struct launch_shape){
         .block = (int)sweep_int(sweep, i, "block"),
         .regs = has_kernel && !call_given(call, "regs") ? target->kernel.registers
@@ -139,7 +177,16 @@ static int read_point(const struct sweep *sweep, const struct target *targets, s
         .carveout = (int)sweep_int(sweep, i, "carveout"),
         .cluster = (int)sweep_int(sweep, i, "cluster"),
     };
-    return occupancy_point_eval(point, err);
+    point->rule = rule ? occupancy_rule_find(rule) : -1;
+    if (occupancy_point_eval(point, err) < 0)
+        return -1;
+    if (!rule)
+        return 0;
+    return occupancy_compare(&point->device.device, &point->shape, &point->occ,
+                             (enum occupancy_rule)point->rule,
+                             sweep_value(sweep, i, "parts") ? (int)sweep_int(sweep, i, "parts")
+                                                            : USUAL_PARTS,
+                             &point->other, err);
 }
 
 /* "where_am_i: regs=8 static=0  block=256 ...": what the compiler said stands before the rest. */
@@ -149,6 +196,10 @@ static const char *parameters_text(const struct call *call, struct result *resul
     const char *kernel = call_text(call, "kernel");
     const char *skip = "kernel device carveout cluster";
 
+    if (kernel && call_arg(call, "maxreg")->is_sweep)
+        return result_text(result, "%s  %s", kernel,
+                           call_parameters_text(call, "kernel device regs static carveout "
+                                                      "cluster"));
     if (kernel)
         return result_text(result, "%s: regs=%d static=%lld  %s", kernel, point->shape.regs,
                            (long long)point->shape.static_bytes,
@@ -186,9 +237,22 @@ static int eval_all(const struct sweep *sweep, struct occupancy_point *points, s
         if (i % 4096 == 0 && call_check_stop(sweep->call, err) < 0)
             return -1;
         if (read_point(sweep, targets, i, &points[i], err) < 0)
-            return call_fail(sweep->call, NULL, err, ERR_ValueError, "no such launch");
+            return call_fail(sweep->call, call_given(sweep->call, "parts") ? "parts" : NULL, err,
+                             ERR_ValueError, "no such launch");
     }
     return 0;
+}
+
+static int show(struct result *result, const struct sweep *sweep,
+                const struct occupancy_point *points, const char *parameters, struct err *err)
+{
+    if (sweep->key_count == 1 && sweep_find(sweep, "maxreg") == 0 && points->rule < 0)
+        return occupancy_show_spills(result, sweep, points, parameters, err);
+    if (points->rule < 0)
+        return sweep->key_count ? occupancy_show_sweep(result, sweep, points, parameters, err)
+                                : occupancy_show_point(result, points, parameters, err);
+    return sweep->key_count ? occupancy_show_comparisons(result, sweep, points, parameters, err)
+                            : occupancy_show_comparison(result, points, parameters, err);
 }
 
 static int run(struct call *call, struct err *err)
@@ -212,8 +276,7 @@ static int run(struct call *call, struct err *err)
     parameters = parameters_text(call, result, points);
     rc = set_kernel_input(call, result, points, err);
     if (rc == 0)
-        rc = sweep.key_count ? occupancy_show_sweep(result, &sweep, points, parameters, err)
-                             : occupancy_show_point(result, points, parameters, err);
+        rc = show(result, &sweep, points, parameters, err);
     if (rc < 0) {
         result_release(&result);
         return -1;
@@ -223,6 +286,8 @@ static int run(struct call *call, struct err *err)
 
 /* ---- the row ---- */
 
+#define X(id, name, help) name " "
+#define RULES             OCCUPANCY_RULES(X)
 static const struct param PARAMS[] = {
     { .name = "kernel",
       .type = PARAM_NAME,
@@ -274,7 +339,26 @@ static const struct param PARAMS[] = {
       .min = 1,
       .max = 64,
       .help = "blocks a cluster; 1: none" },
+    { .name = "maxreg",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .min = 16,
+      .max = 255,
+      .help = "compiles the kernel with so many registers at most, which may spill" },
+    { .name = "compare",
+      .type = PARAM_CHOICE,
+      .choices = RULES,
+      .help = "another way to count, beside the hardware's own" },
+    { .name = "parts",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP,
+      .min = 1,
+      .max = 256,
+      .help = "compare=fixed: equal parts of an SM; 8 if not given" },
 };
+#undef X
+
+#define RULE_LINE(id, name, help) name ": " help "\n"
 
 static const struct field FIELDS[] = {
     { "active_blocks", "blocks/SM", "blocks on one SM at the same time" },
@@ -286,6 +370,8 @@ static const struct field FIELDS[] = {
     { "allocated.registers_per_block", "registers", "after rounding" },
     { "allocated.shared_per_block", "bytes", "after rounding, with what the system keeps" },
     { "advice", "", "the change that lifts occupancy, and what it costs; null: none" },
+    { "spills", "", "with maxreg=: registers, spill store_bytes and load_bytes, stack a thread" },
+    { "compare", "", "with compare=: what the other rule says, and by how much it differs" },
     { "sweep", "", "with ranges or lists: one entry a point" },
 };
 
@@ -299,10 +385,12 @@ const struct magic MAGIC_OCCUPANCY = {
         "SM; shared memory in units of 128 bytes, with 1 KB a block kept by the system from "
         "compute capability 8.0.\n\n"
         "Agrees with cuda_occupancy.h of CUDA 13.0 and with the driver's own answers. Ranges and "
-        "lists draw the cliffs: regs=16..128, block=[128,256], device=[A100,L40S].",
+        "lists draw the cliffs: regs=16..128, block=[128,256], device=[A100,L40S].\n\n"
+        "compare= puts another way to count beside it:\n" OCCUPANCY_RULES(RULE_LINE),
     .example = "%occupancy block=256 regs=42 static=8K\n"
                "%occupancy regs=16..128\n"
-               "%occupancy block=32..1024:32 regs=16..128:8 device=A100",
+               "%occupancy block=32..1024:32 regs=16..128:8 device=A100\n"
+               "%occupancy block=224 regs=92 device=A100 compare=naive",
     .params = PARAMS,
     .param_count = COUNT(PARAMS),
     .fields = FIELDS,

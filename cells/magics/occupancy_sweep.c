@@ -4,8 +4,6 @@
  */
 #include "cells/magics/occupancy.h"
 
-#include "cells/sweep_view.h"
-
 enum { MOST_ROWS = 40 };
 
 /* A sweep as it is shown, and what was computed at its points. */
@@ -16,14 +14,17 @@ struct occupancy_sweep {
 };
 
 /* Between two block sizes nothing holds; registers and bytes hold up to the next step. */
-static const struct sweep_axis AXES[] = {
+const struct sweep_axis OCCUPANCY_AXES[] = {
     { "regs", "registers a thread", UNIT_POW2, true },
     { "block", "threads a block", UNIT_POW2, false },
     { "static", "static shared bytes a block", UNIT_BYTES, true },
     { "dynamic", "dynamic shared bytes a block", UNIT_BYTES, true },
     { "carveout", "carve-out, percent", UNIT_NUMBER, true },
     { "cluster", "blocks a cluster", UNIT_NUMBER, true },
+    { "maxreg", "most registers a thread", UNIT_POW2, false },
+    { "parts", "parts of an SM", UNIT_NUMBER, false },
 };
+const size_t OCCUPANCY_AXIS_COUNT = COUNT(OCCUPANCY_AXES);
 
 /* ---- fields ---- */
 
@@ -39,6 +40,10 @@ static json_t *point_json(struct occupancy_sweep *s, size_t i)
     failed |= json_object_set_new(object, "active_warps", json_integer(occ->active_warps));
     failed |= json_object_set_new(object, "occupancy", json_real(occ->occupancy));
     failed |= json_object_set(object, "limiters", *limiters);
+    if (s->points[i].kernel)
+        failed |= json_object_set_new(object, "spills", occupancy_spills_json(&s->points[i]));
+    if (s->points[i].rule >= 0)
+        failed |= json_object_set_new(object, "compare", occupancy_other_json(&s->points[i]));
     return json_whole(object, failed);
 }
 
@@ -180,6 +185,20 @@ static void add_cliff(const struct sweep_view *v)
                         sweep_percent(v, at - 1), sweep_percent(v, at));
 }
 
+int occupancy_set_sweep(struct sweep_view *v, const struct occupancy_point *points,
+                        const char *parameters, struct err *err)
+{
+    struct occupancy_sweep s = { .view = *v, .points = points };
+    int rc;
+
+    v->title = s.view.title = title_text(&s);
+    rc = set_fields(&s, err);
+    for (size_t i = 0; i < COUNT(s.limiters); i++)
+        json_decref(s.limiters[i]);
+    v->result->view.origin = origin_text(&s, parameters);
+    return rc;
+}
+
 int occupancy_show_sweep(struct result *result, const struct sweep *sweep,
                          const struct occupancy_point *points, const char *parameters,
                          struct err *err)
@@ -189,23 +208,17 @@ int occupancy_show_sweep(struct result *result, const struct sweep *sweep,
                                            .sweep = sweep,
                                            .values = values,
                                            .what = "occupancy",
-                                           .axes = AXES,
-                                           .axis_count = COUNT(AXES) },
+                                           .axes = OCCUPANCY_AXES,
+                                           .axis_count = COUNT(OCCUPANCY_AXES) },
                                  .points = points };
-    int rc;
 
     if (!values)
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].occ.occupancy;
-    s.view.title = title_text(&s);
-    rc = set_fields(&s, err);
-    for (size_t i = 0; i < COUNT(s.limiters); i++)
-        json_decref(s.limiters[i]);
-    if (rc < 0)
+    if (occupancy_set_sweep(&s.view, points, parameters, err) < 0)
         return -1;
     result->view.answer = answer_text(&s.view);
-    result->view.origin = origin_text(&s, parameters);
     if (sweep->key_count == 1) {
         add_steps(&s);
         add_cliff(&s.view);

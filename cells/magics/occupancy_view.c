@@ -73,8 +73,8 @@ static json_t *advice_json(struct result *result, const struct occupancy_point *
                      advice_text(result, point, advice));
 }
 
-static int set_fields(struct result *result, const struct occupancy_point *point,
-                      const struct occupancy_advice *advice, struct err *err)
+int occupancy_set_fields(struct result *result, const struct occupancy_point *point,
+                         const struct occupancy_advice *advice, struct err *err)
 {
     const struct occupancy *occ = &point->occ;
     json_t *limits = json_object();
@@ -91,8 +91,12 @@ static int set_fields(struct result *result, const struct occupancy_point *point
                   occupancy_limiters_json(occ), "limits", json_whole(limits, failed), "allocated",
                   "registers_per_block", (json_int_t)occ->registers_per_block, "shared_per_block",
                   (json_int_t)occ->shared_per_block, "advice", advice_json(result, point, advice));
+    if (point->kernel)
+        rc |= json_object_set_new(fields, "spills", occupancy_spills_json(point));
+    if (point->rule >= 0)
+        rc |= json_object_set_new(fields, "compare", occupancy_other_json(point));
     if (occ->max_clusters)
-        rc = json_object_set_new(fields, "max_clusters", json_integer(occ->max_clusters));
+        rc |= json_object_set_new(fields, "max_clusters", json_integer(occ->max_clusters));
     rc |= json_object_update(result->fields, fields);
     json_decref(fields);
     return rc < 0 ? err_set(err, ERR_ResourceError, "out of memory") : 0;
@@ -432,22 +436,54 @@ static const char *shared_text(struct result *result, const struct occupancy_poi
     return text;
 }
 
+static void show_facts(const struct facts *facts)
+{
+    struct view_block *block = facts->count ? view_add_facts(facts->result, facts->count) : NULL;
+
+    for (size_t i = 0; block && i < facts->count; i++) {
+        block->names[i] = facts->names[i];
+        block->texts[i] = facts->texts[i];
+    }
+}
+
+static void explain_spills(struct facts *facts, const struct occupancy_point *point)
+{
+    const struct cuda_kernel *k = point->kernel;
+
+    if (k)
+        add_fact(facts, "spills:",
+                 result_text(facts->result,
+                             "%s bytes stored and %s loaded a thread, each time the code is run "
+                             "through",
+                             number_text(facts->result, k->spill_store_bytes),
+                             number_text(facts->result, k->spill_load_bytes)));
+}
+
+static void explain(struct facts *facts, const struct occupancy_point *point)
+{
+    explain_registers(facts, point);
+    explain_spills(facts, point);
+    explain_shared(facts, point);
+    explain_block(facts, point);
+}
+
+void occupancy_add_reasons(struct result *result, const struct occupancy_point *point)
+{
+    struct facts facts = { .result = result };
+
+    explain(&facts, point);
+    show_facts(&facts);
+}
+
 static void add_facts(struct result *result, const struct occupancy_point *point)
 {
     struct facts facts = { .result = result };
-    struct view_block *block;
 
-    explain_registers(&facts, point);
-    explain_shared(&facts, point);
-    explain_block(&facts, point);
+    explain(&facts, point);
     add_fact(&facts, "regs", regs_text(result, point));
     add_fact(&facts, "block", block_text(result, point));
     add_fact(&facts, "shared", shared_text(result, point));
-    block = view_add_facts(result, facts.count);
-    for (size_t i = 0; block && i < facts.count; i++) {
-        block->names[i] = facts.names[i];
-        block->texts[i] = facts.texts[i];
-    }
+    show_facts(&facts);
 }
 
 /* ---- the figure: three what-if panels ---- */
@@ -566,7 +602,7 @@ int occupancy_show_point(struct result *result, const struct occupancy_point *po
     struct occupancy_advice advice;
 
     if (occupancy_advise(&point->device.device, &point->shape, &advice, err) < 0 ||
-        set_fields(result, point, &advice, err) < 0)
+        occupancy_set_fields(result, point, &advice, err) < 0)
         return -1;
     result->view.answer = answer_text(result, &point->occ);
     result->view.origin =
