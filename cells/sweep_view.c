@@ -232,7 +232,6 @@ static struct figure_axis value_axis(const struct sweep_view *v)
 {
     if (v->is_count)
         return (struct figure_axis){ .label = v->what };
-    return (struct figure_axis){ .label = v->what, .unit = UNIT_PERCENT, .min = 0, .max = 1 };
     return (struct figure_axis){
         .label = v->scale ? v->scale : v->what, .unit = UNIT_PERCENT, .min = 0, .max = 1
     };
