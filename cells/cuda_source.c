@@ -221,6 +221,19 @@ static size_t collect_includes(const struct composition *c, struct include *list
     return n;
 }
 
+/* A header of the user may hold host code; what that takes for granted stands before it. */
+static bool write_host_declarations(struct composition *c, const struct include *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i].is_wanted && memchr(c->items->list[list[i].item].text.data, '"',
+                                        c->items->list[list[i].item].text.size)) {
+            buf_puts(c->out, "#include <cuda_runtime.h>\n#include <stdio.h>\n"
+                             "#include <stdlib.h>\n#include <string.h>\n");
+            return true;
+        }
+    return false;
+}
+
 /* Without #line, at which precompiled headers end, each once and in a fixed order. */
 static void write_includes(struct composition *c)
 {
@@ -234,7 +247,7 @@ static void write_includes(struct composition *c)
     }
     n = collect_includes(c, list);
     if (!c->is_plain)
-        is_any = write_implied_includes(c);
+        is_any = write_implied_includes(c) | write_host_declarations(c, list, n);
     if (n > 1 && !c->is_plain)
         qsort(list, n, sizeof(*list), compare_includes);
     for (size_t i = 0; i < n; i++) {

@@ -114,6 +114,85 @@
     "}\n"
 
 /*
+ * Declarations for the host code of a user's own header: the compiler reads the bodies of host
+ * functions, generates nothing for them, and wants to know what they call. (A cell's own host code
+ * is left out before.) The types of the runtime API are built into NVRTC.
+ */
+#define HOST_STDIO                                                                                 \
+    "#pragma once\ntypedef struct warpbook_file FILE;\n"                                           \
+    "extern FILE *stdin, *stdout, *stderr;\n"                                                      \
+    "int fprintf(FILE *, const char *, ...); int sprintf(char *, const char *, ...);\n"            \
+    "int snprintf(char *, size_t, const char *, ...); int sscanf(const char *, const char *, "     \
+    "...);\n"                                                                                      \
+    "int fscanf(FILE *, const char *, ...); int scanf(const char *, ...);\n"                       \
+    "FILE *fopen(const char *, const char *); int fclose(FILE *); int fflush(FILE *);\n"           \
+    "size_t fread(void *, size_t, size_t, FILE *);\n"                                              \
+    "size_t fwrite(const void *, size_t, size_t, FILE *); char *fgets(char *, int, FILE *);\n"     \
+    "int fseek(FILE *, long, int); long ftell(FILE *); int puts(const char *);\n"                  \
+    "int fputs(const char *, FILE *); int putchar(int); int feof(FILE *); void rewind(FILE *);\n"  \
+    "void perror(const char *);\n#define SEEK_SET 0\n#define SEEK_CUR 1\n#define SEEK_END 2\n"
+
+#define HOST_STDLIB                                                                                \
+    "#pragma once\n#define EXIT_SUCCESS 0\n#define EXIT_FAILURE 1\n#define RAND_MAX 2147483647\n"  \
+    "void exit(int); void abort(); int rand(); void srand(unsigned);\n"                            \
+    "int atoi(const char *); double atof(const char *); char *getenv(const char *);\n"             \
+    "void *calloc(size_t, size_t); void *realloc(void *, size_t);\n"                               \
+    "double drand48(); void srand48(long);\n"                                                      \
+    "void qsort(void *, size_t, size_t, int (*)(const void *, const void *));\n"
+
+#define HOST_STRING                                                                                \
+    "#pragma once\nsize_t strlen(const char *); int strcmp(const char *, const char *);\n"         \
+    "int strncmp(const char *, const char *, size_t); char *strcpy(char *, const char *);\n"       \
+    "char *strncpy(char *, const char *, size_t); char *strcat(char *, const char *);\n"           \
+    "char *strchr(const char *, int); char *strrchr(const char *, int);\n"                         \
+    "char *strstr(const char *, const char *); char *strdup(const char *);\n"                      \
+    "int memcmp(const void *, const void *, size_t);\n"
+
+#define HOST_TIME                                                                                  \
+    "#pragma once\ntypedef long time_t;\nstruct timeval { long tv_sec, tv_usec; };\n"              \
+    "struct timespec { long tv_sec, tv_nsec; };\nstruct timezone { int a, b; };\n"                 \
+    "#define CLOCKS_PER_SEC 1000000\n#define CLOCK_MONOTONIC 1\n#define CLOCK_REALTIME 0\n"        \
+    "int gettimeofday(struct timeval *, void *); time_t time(time_t *);\n"                         \
+    "int clock_gettime(int, struct timespec *);\n"
+
+#define HOST_CUBLAS                                                                                 \
+    "#pragma once\ntypedef struct cublasContext *cublasHandle_t; typedef void *cublasLtHandle_t;\n" \
+    "typedef int cublasComputeType_t, cublasStatus_t, cublasOperation_t;\n"                         \
+    "enum { CUBLAS_STATUS_SUCCESS, CUBLAS_OP_N = 0, CUBLAS_OP_T, CUBLAS_COMPUTE_32F = 68,\n"        \
+    "CUBLAS_COMPUTE_32F_FAST_TF32 = 77 };\n"                                                        \
+    "cublasStatus_t cublasCreate(cublasHandle_t *); cublasStatus_t cublasDestroy(cublasHandle_t);\n"
+
+#define HOST_RUNTIME                                                                               \
+    "#pragma once\nconst char *cudaGetErrorString(cudaError_t);\n"                                 \
+    "const char *cudaGetErrorName(cudaError_t); cudaError_t cudaGetLastError();\n"                 \
+    "cudaError_t cudaPeekAtLastError(); cudaError_t cudaDeviceSynchronize();\n"                    \
+    "cudaError_t cudaDeviceReset(); cudaError_t cudaSetDevice(int);\n"                             \
+    "cudaError_t cudaGetDevice(int *); cudaError_t cudaGetDeviceCount(int *);\n"                   \
+    "cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int);\n"                                \
+    "cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int);\n"                            \
+    "template <class T> cudaError_t cudaMalloc(T **, size_t);\n"                                   \
+    "template <class T> cudaError_t cudaMallocHost(T **, size_t, unsigned = 0);\n"                 \
+    "template <class T> cudaError_t cudaMallocManaged(T **, size_t, unsigned = 1);\n"              \
+    "template <class T> cudaError_t cudaHostAlloc(T **, size_t, unsigned);\n"                      \
+    "cudaError_t cudaFree(void *); cudaError_t cudaFreeHost(void *);\n"                            \
+    "cudaError_t cudaMemcpy(void *, const void *, size_t, cudaMemcpyKind);\n"                      \
+    "cudaError_t cudaMemcpyAsync(void *, const void *, size_t, cudaMemcpyKind, "                   \
+    "cudaStream_t = 0);\n"                                                                         \
+    "cudaError_t cudaMemset(void *, int, size_t);\n"                                               \
+    "cudaError_t cudaMemsetAsync(void *, int, size_t, cudaStream_t = 0);\n"                        \
+    "cudaError_t cudaMemGetInfo(size_t *, size_t *);\n"                                            \
+    "cudaError_t cudaEventCreate(cudaEvent_t *); cudaError_t cudaEventDestroy(cudaEvent_t);\n"     \
+    "cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = 0);\n"                                \
+    "cudaError_t cudaEventSynchronize(cudaEvent_t);\n"                                             \
+    "cudaError_t cudaEventElapsedTime(float *, cudaEvent_t, cudaEvent_t);\n"                       \
+    "cudaError_t cudaStreamCreate(cudaStream_t *);\n"                                              \
+    "cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned);\n"                           \
+    "cudaError_t cudaStreamDestroy(cudaStream_t);\n"                                               \
+    "cudaError_t cudaStreamSynchronize(cudaStream_t);\n"                                           \
+    "#define cudaStreamNonBlocking 1\n#define cudaHostAllocDefault 0\n"                            \
+    "#define cudaHostAllocMapped 2\n"
+
+/*
  * The exchange between lanes as it was before Volta, when a warp ran in step: it takes place among
  * the lanes that are there.
  */
@@ -131,20 +210,20 @@
     "inline __device__ unsigned __ballot(int p) { return __ballot_sync(__activemask(), p); }\n"
 
 const struct device_header DEVICE_HEADERS[] = {
-    EMPTY("stdio.h"),
-    EMPTY("stdlib.h"),
-    EMPTY("string.h"),
+    { "stdio.h", HOST_STDIO },
+    { "stdlib.h", HOST_STDLIB },
+    { "string.h", HOST_STRING },
     EMPTY("strings.h"),
     EMPTY("memory.h"),
     EMPTY("malloc.h"),
-    EMPTY("time.h"),
+    { "time.h", HOST_TIME },
     EMPTY("assert.h"),
     EMPTY("errno.h"),
     EMPTY("ctype.h"),
-    EMPTY("cstdio"),
-    EMPTY("cstdlib"),
-    EMPTY("cstring"),
-    EMPTY("ctime"),
+    { "cstdio", "#include <stdio.h>\n" },
+    { "cstdlib", "#include <stdlib.h>\n" },
+    { "cstring", "#include <string.h>\n" },
+    { "ctime", "#include <time.h>\n" },
     EMPTY("cassert"),
     EMPTY("cctype"),
     EMPTY("cerrno"),
@@ -184,13 +263,29 @@ const struct device_header DEVICE_HEADERS[] = {
     EMPTY("regex"),
     EMPTY("filesystem"),
     EMPTY("cuda.h"),
-    EMPTY("cuda_runtime.h"),
-    EMPTY("cuda_runtime_api.h"),
+    { "cuda_runtime.h", HOST_RUNTIME },
+    { "cuda_runtime_api.h", "#include <cuda_runtime.h>\n" },
     EMPTY("cuda_device_runtime_api.h"),
     EMPTY("device_functions.h"),
     EMPTY("device_launch_parameters.h"),
     EMPTY("math_functions.h"),
     EMPTY("host_defines.h"),
+    { "sys/time.h", "#include <time.h>\n" },
+    EMPTY("unistd.h"),
+    EMPTY("sys/stat.h"),
+    { "pthread.h",
+      "#pragma once\ntypedef unsigned long pthread_t;\n"
+      "typedef struct { long a[7]; } pthread_attr_t, pthread_mutex_t, pthread_cond_t;\n"
+      "int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);\n"
+      "int pthread_join(pthread_t, void **);\n" },
+    { "cublas_v2.h", HOST_CUBLAS },
+    { "cublas.h", "#include <cublas_v2.h>\n" },
+    { "cublasLt.h", "#include <cublas_v2.h>\n" },
+    { "omp.h", "#pragma once\ndouble omp_get_wtime(); int omp_get_thread_num(), "
+               "omp_get_num_threads(), omp_get_max_threads();\n" },
+    EMPTY("cuda_profiler_api.h"),
+    EMPTY("nvtx3/nvToolsExt.h"),
+    EMPTY("nvToolsExt.h"),
     EMPTY("cutil.h"),
     EMPTY("cutil_inline.h"),
     EMPTY("stdbool.h"),

@@ -8,6 +8,8 @@
 #include "tests/unit/cell_harness.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static void need_compiler(struct harness *h)
 {
@@ -273,6 +275,41 @@ static void options_belong_to_their_cell(void **state)
     assert_fails(h, "%%kernel include=\"no/such\"\n__global__ void g() {}", "FileError", "no/such");
 }
 
+/* Such headers hold helpers of the host: what they call is declared, and no code is made of them.
+ */
+static void a_header_of_the_user_may_hold_host_code(void **state)
+{
+    static const char HEADER[] =
+        "#pragma once\n#include <sys/time.h>\n#include <pthread.h>\n#include <cublas_v2.h>\n"
+        "#define CHECK(call) do { cudaError_t e = call; if (e != cudaSuccess) { \\\n"
+        "  fprintf(stderr, \"%s\\n\", cudaGetErrorString(e)); exit(EXIT_FAILURE); } } while (0)\n"
+        "static double now() { struct timeval t; gettimeofday(&t, NULL); return t.tv_sec; }\n"
+        "struct watch { cudaEvent_t a; void go() { CHECK(cudaEventCreate(&a)); } pthread_t t; };\n"
+        "inline float *get(int n) { float *p; CHECK(cudaMalloc(&p, 4 * n)); return p; }\n"
+        "inline void open(cublasHandle_t *h) { if (cublasCreate(h) != CUBLAS_STATUS_SUCCESS) abort(); }\n"
+        "inline int length(const char *s) { return (int)strlen(s); }\n"
+        "__device__ float twice(float a) { return 2 * a; }\n";
+    struct harness *h = *state;
+    char folder[] = "/tmp/warpbook-include-XXXXXX", path[64], cell[200];
+    FILE *file;
+
+    need_compiler(h);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/mine.h", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(HEADER, file);
+    assert_int_equal(fclose(file), 0);
+    snprintf(cell, sizeof(cell),
+             "%%%%kernel include=\"%s\"\n#include \"mine.h\"\n"
+             "__global__ void k(float *x) { x[0] = twice(3); }",
+             folder);
+    run_cell(h, cell);
+    run_cell(h, "%buffer float x[1]\nk<<<1, 1>>>(x)\n%check x[0] == 6");
+    unlink(path);
+    rmdir(folder);
+}
+
 /* Ten thousand lines, and a macro that is the cell. */
 static void large_cells_take_their_time_and_no_more(void **state)
 {
@@ -306,6 +343,7 @@ int main(int argc, char **argv)
         SESSION_TEST(a_templates_arguments_follow_from_the_launch),
         SESSION_TEST(definitions_are_bound_late),
         SESSION_TEST(options_belong_to_their_cell),
+        SESSION_TEST(a_header_of_the_user_may_hold_host_code),
         SESSION_TEST(large_cells_take_their_time_and_no_more),
     };
 
