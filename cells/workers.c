@@ -137,6 +137,25 @@ void workers_free(struct workers **workers)
     *workers = NULL;
 }
 
+/* What a child's environment holds, so that no child takes itself for a front. */
+static const char CHILD_MARK[] = "WARPBOOK_CHILD=1";
+
+/* environ and the mark; NULL: no memory. */
+static char **child_environment(void)
+{
+    size_t n = 0;
+    char **copy;
+
+    while (environ[n])
+        n++;
+    copy = calloc(n + 2, sizeof(*copy));
+    if (!copy)
+        return NULL;
+    memcpy(copy, environ, n * sizeof(*copy));
+    copy[n] = (char *)(uintptr_t)CHILD_MARK;
+    return copy;
+}
+
 /*
  * stdin and stdout are /dev/null: the front's own may be a terminal or a protocol. Everything
  * above the socket is closed, whatever a library forgot.
@@ -148,8 +167,11 @@ static int spawn(const char *self, enum child_kind kind, int socket, pid_t *pid)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
+    char **environment = child_environment();
     int rc;
 
+    if (!environment)
+        return ENOMEM;
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
@@ -162,9 +184,10 @@ static int spawn(const char *self, enum child_kind kind, int socket, pid_t *pid)
     rc = rc ? rc : posix_spawnattr_setsigdefault(&attributes, &all);
     rc = rc ? rc
             : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    rc = rc ? rc : posix_spawn(pid, self, &actions, &attributes, argv, environ);
+    rc = rc ? rc : posix_spawn(pid, self, &actions, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+    free(environment);
     return rc;
 }
 
@@ -173,6 +196,13 @@ static int start(struct workers *w, enum child_kind kind, struct err *err)
     struct child *c = &w->children[kind];
     int pair[2], rc, high;
 
+    /*
+     * A program that is started as a child but does not know the word (a test that forgot to ask
+     * child_main) would start its own children, and they theirs, until the machine is full.
+     */
+    if (getenv("WARPBOOK_CHILD"))
+        return err_set(err, ERR_InternalError, "a child process starts no %s process of its own",
+                       child_kind_name(kind));
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set(err, ERR_ResourceError, "no socket for the %s process: %s",
                        child_kind_name(kind), strerror(errno));

@@ -1,5 +1,6 @@
 """`warpbook cell`: formats, separation of cells, exit status."""
 import json
+import os
 import subprocess
 
 import nbformat
@@ -96,6 +97,14 @@ def test_hostile_cells_cost_their_cell_only(warpbook, text):
     assert done.returncode in (0, 1)
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["outputs"][0]["text"] == "alive\n"
+
+
+def test_what_was_started_as_a_child_starts_no_children(warpbook):
+    """A program that takes itself for a front would fill the machine with its likes."""
+    done = subprocess.run([warpbook, "cell", "-"], input=b"__global__ void k() {}\n", timeout=60,
+                          capture_output=True, check=False, env=dict(os.environ, WARPBOOK_CHILD="1"))
+    assert done.returncode == 1
+    assert b"InternalError: a child process starts no compiler process" in done.stderr
 
 
 def test_every_command_has_help(warpbook):
