@@ -83,7 +83,7 @@ static int note_text(struct reader *r, const struct param *p, size_t start, stru
 
 void arg_put(struct buf *out, const struct arg *arg)
 {
-    bool is_quoted = arg->values[0].type == VALUE_STRING && strchr(arg->text, ' ');
+    bool is_quoted = arg->values[0].type == VALUE_STRING && !arg->sources && strchr(arg->text, ' ');
 
     buf_printf(out, is_quoted ? "\"%s\"" : "%s", arg->text);
 }

@@ -17,6 +17,7 @@
     X(LAYOUT) \
     X(LANES) \
     X(LITTLE) \
+    X(ACCESS) \
     X(DEVICE) \
     X(DEVICES) \
     /* the experiments */ \

@@ -41,6 +41,8 @@ LINES = [
     "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n%occupancy k maxreg=[32,64]",
     "%little concurrency=30 latency=5", "%little device=H200", "%little arithmetic device=A100 warps=3",
     "%little device=[H200,L40S] warps=[8,16] alpha=[0,40]",
+    "%access", "%access space=shared stride=2 block=100", "%access stride=0..3 space=[shared,global]",
+    "%access if={0}",
     "%%grade points=2\n%check 1 == 1\n%check 1 == 2 points=1",
 ]
 

@@ -1,0 +1,125 @@
+/*
+ * %access over ranges and lists: how sectors or passes follow a stride, an offset,
+ * a padding or the index itself.
+ */
+#include "cells/internal.h"
+#include "cells/magics/access.h"
+#include "cells/sweep_view.h"
+
+enum { MOST_ROWS = 40 };
+
+static const struct sweep_axis AXES[] = {
+    { "stride", "stride in elements", UNIT_NUMBER, false },
+    { "offset", "offset in elements", UNIT_NUMBER, false },
+    { "pad", "elements of padding a row", UNIT_NUMBER, false },
+    { "row", "elements a row", UNIT_NUMBER, false },
+    { "base", "byte at which the array starts", UNIT_NUMBER, false },
+    { "bytes", "bytes an element", UNIT_NUMBER, false },
+    { "block", "threads a block", UNIT_POW2, false },
+};
+
+static json_t *count_or_null(bool is_known, int64_t v)
+{
+    return is_known ? json_integer(v) : json_null();
+}
+
+static json_t *point_json(const struct sweep_view *v, const struct access_point *p, size_t i)
+{
+    json_t *object = sweep_to_json(v->sweep, i);
+    bool is_global = !p->is_shared;
+    int failed = 0;
+
+    failed |= json_object_set_new(object, "requests", json_integer(p->requests));
+    failed |= json_object_set_new(object, "efficiency", json_real(p->efficiency));
+    failed |= json_object_set_new(object, "sectors", count_or_null(is_global, p->sectors));
+    failed |= json_object_set_new(object, "lines", json_integer(p->lines));
+    failed |= json_object_set_new(object, "passes", count_or_null(p->is_shared, p->passes));
+    failed |= json_object_set_new(object, "conflicts", count_or_null(p->is_shared, p->conflicts));
+    failed |= json_object_set_new(object, "degree", count_or_null(p->is_shared, p->degree));
+    return json_whole(object, failed);
+}
+
+static int set_fields(const struct sweep_view *v, const struct access_point *points,
+                      struct err *err)
+{
+    json_t *list = json_array();
+    int failed = 0;
+
+    for (size_t i = 0; i < v->sweep->points && !failed; i++)
+        failed = json_array_append_new(list, point_json(v, &points[i], i));
+    list = json_whole(list, failed);
+    if (json_object_set_new(v->result->fields, "sweep", list) < 0)
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", v->sweep->points);
+    return 0;
+}
+
+static void add_table(const struct sweep_view *v, const struct access_point *points, size_t rows)
+{
+    static const struct view_column columns[] = {
+        { "", VIEW_LEFT },
+        { "requests", VIEW_RIGHT },
+        { "sectors", VIEW_RIGHT },
+        { "passes", VIEW_RIGHT },
+        { "degree", VIEW_RIGHT },
+        { "lines", VIEW_RIGHT },
+        { "efficiency", VIEW_RIGHT },
+    };
+    struct view_table *table = view_add_table(v->result, columns, COUNT(columns), rows);
+
+    for (size_t i = 0; i < rows; i++) {
+        const struct access_point *p = &points[i];
+
+        view_cell(table, i, 0, sweep_point_text(v, i));
+        view_cell(table, i, 1, access_number(v->result, p->requests));
+        view_cell(table, i, 2, p->is_shared ? "-" : access_number(v->result, p->sectors));
+        view_cell(table, i, 3, p->is_shared ? access_number(v->result, p->passes) : "-");
+        view_cell(table, i, 4, p->is_shared ? access_number(v->result, p->degree) : "-");
+        view_cell(table, i, 5, access_number(v->result, p->lines));
+        view_cell(table, i, 6, sweep_percent(v, i));
+    }
+}
+
+static const char *answer(const struct sweep_view *v, const struct access_point *points)
+{
+    size_t best = sweep_best(v), worst = sweep_worst(v);
+    const char *what = points[0].is_shared ? "Banks used" : "Useful";
+
+    if (sweep_is_flat(v))
+        return result_text(v->result, "%s %s at all %zu points.", what, sweep_percent(v, best),
+                           v->sweep->points);
+    return result_text(v->result, "%s %s to %s: the worst first at %s, the best at %s.", what,
+                       sweep_percent(v, worst), sweep_percent(v, best), sweep_point_text(v, worst),
+                       sweep_point_text(v, best));
+}
+
+int access_show_sweep(struct result *result, const struct sweep *sweep,
+                      const struct access_point *points, struct err *err)
+{
+    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    struct sweep_view v = {
+        .result = result,
+        .sweep = sweep,
+        .values = values,
+        .what = points[0].is_shared ? "best of actual passes" : "bytes asked for of bytes moved",
+        .title = points[0].is_shared ? "Passes of shared memory" : "Sectors of global memory",
+        .axes = AXES,
+        .axis_count = COUNT(AXES)
+    };
+    size_t rows = sweep->points < MOST_ROWS ? sweep->points : MOST_ROWS;
+
+    if (!values)
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+    for (size_t i = 0; i < sweep->points; i++)
+        values[i] = points[i].efficiency;
+    if (set_fields(&v, points, err) < 0)
+        return -1;
+    result->view.answer = answer(&v, points);
+    result->view.origin = result_text(result, "memory model   %s", access_parameters(sweep->call));
+    add_table(&v, points, rows);
+    if (rows < sweep->points)
+        result->view.closing =
+            result_text(result, "The first %zu of %zu points; the sweep field has all.", rows,
+                        sweep->points);
+    sweep_add_figure(&v);
+    return 0;
+}
