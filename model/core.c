@@ -37,7 +37,21 @@ static void show_next(const struct core *core, struct sub_core *sub, int l)
     if (ready_at != sub->ready_at[l] || unit != sub->unit[l])
         sub->mark[l] = -1;
     sub->ready_at[l] = ready_at;
+    sub->by_unit[sub->unit[l]] &= ~(UINT64_C(1) << l);
+    sub->by_unit[unit] |= UINT64_C(1) << l;
+    sub->units |= UINT32_C(1) << unit;
     sub->unit[l] = (uint8_t)unit;
+}
+
+/* The warp's scheduler looks at it no more. */
+static void hide(struct core *core, int warp)
+{
+    struct sub_core *sub = sub_core_of(core, warp);
+    int l = local_of(core, warp);
+
+    sub->running &= ~(UINT64_C(1) << l);
+    sub->ready &= ~(UINT64_C(1) << l);
+    sub->by_unit[sub->unit[l]] &= ~(UINT64_C(1) << l);
 }
 
 static void choose_again(const struct core *core, struct sub_core *sub, int l, int64_t cycle)
@@ -66,6 +80,7 @@ static void offer(struct core *core, int warp)
     uint64_t bit = UINT64_C(1) << l;
 
     sub->running |= bit;
+    sub->ready &= ~bit;
     sub->many &= ~bit;
     if (w->window || (w->path_count > 1 && warp_runnable_paths(w) > 1 && !core->config.is_stack))
         sub->many |= bit;
@@ -74,6 +89,7 @@ static void offer(struct core *core, int warp)
     if (w->window)
         window_choose(core, sub, w, w->since);
     show_next(core, sub, l);
+    sub->wake_at = min_i64(sub->wake_at, sub->ready_at[l]);
     wake(sub, sub->many & bit ? w->since : sub->ready_at[l]);
 }
 
@@ -108,7 +124,7 @@ static bool end_warp(struct core *core, int index, int64_t cycle)
     struct resident_block *b = &core->slots[w->slot];
 
     w->place = WARP_EMPTY;
-    sub_core_of(core, index)->running &= ~(UINT64_C(1) << local_of(core, index));
+    hide(core, index);
     if (--b->running == 0) {
         core->totals.blocks_ended++;
         return true;
@@ -239,7 +255,7 @@ static void arrive(struct core *core, int warp, int64_t cycle)
     struct resident_block *b = &core->slots[w->slot];
 
     w->place = WARP_AT_BARRIER;
-    sub_core_of(core, warp)->running &= ~(UINT64_C(1) << local_of(core, warp));
+    hide(core, warp);
     if (++b->at_barrier == b->running)
         open_barrier(core, b, cycle);
 }
@@ -271,27 +287,64 @@ static void issue(struct core *core, struct sub_core *sub, int l, int64_t cycle)
 
 /* ---- Events --------------------------------------------------------------------------------- */
 
-/* The warps that can issue in a cycle; *next: when the first of the others can. */
-static uint64_t find_eligible(struct core *core, struct sub_core *sub, int64_t cycle, int64_t *next)
+/* Warps whose operands have come are ready, and it is known how long their unit was taken before.
+ */
+static void find_ready(struct sub_core *sub, int64_t cycle)
+{
+    sub->wake_at = CORE_NEVER;
+    for (uint64_t rest = sub->running & ~sub->ready & ~sub->many; rest; rest &= rest - 1) {
+        int l = __builtin_ctzll(rest);
+
+        if (sub->ready_at[l] > cycle) {
+            sub->wake_at = min_i64(sub->wake_at, sub->ready_at[l]);
+            continue;
+        }
+        sub->ready |= UINT64_C(1) << l;
+        sub->mark[l] = busy_until(sub, sub->unit[l], sub->ready_at[l]);
+    }
+}
+
+/* Of warps with several next instructions: each is chosen anew. */
+static uint64_t find_among_many(struct core *core, struct sub_core *sub, int64_t cycle,
+                                int64_t *next)
 {
     uint64_t eligible = 0;
 
-    *next = CORE_NEVER;
-    for (uint64_t rest = sub->running; rest; rest &= rest - 1) {
+    for (uint64_t rest = sub->running & sub->many; rest; rest &= rest - 1) {
         int l = __builtin_ctzll(rest);
         int64_t at;
 
-        if (sub->many >> l & 1)
-            choose_again(core, sub, l, cycle);
-        at = sub->unit_free[sub->unit[l]];
+        choose_again(core, sub, l, cycle);
         if (sub->ready_at[l] <= cycle && sub->mark[l] < 0)
             sub->mark[l] = busy_until(sub, sub->unit[l], sub->ready_at[l]);
-        at = max_i64(at, sub->ready_at[l]);
+        at = max_i64(sub->unit_free[sub->unit[l]], sub->ready_at[l]);
         if (at <= cycle)
             eligible |= UINT64_C(1) << l;
         else
             *next = min_i64(*next, at);
     }
+    return eligible;
+}
+
+/* The warps that can issue in a cycle; *next: when the first of the others can. */
+static uint64_t find_eligible(struct core *core, struct sub_core *sub, int64_t cycle, int64_t *next)
+{
+    uint64_t eligible = 0;
+
+    if (sub->wake_at <= cycle)
+        find_ready(sub, cycle);
+    *next = sub->wake_at;
+    for (uint32_t rest = sub->units; rest; rest &= rest - 1) {
+        int u = __builtin_ctz(rest);
+        uint64_t waiting = sub->by_unit[u] & sub->ready;
+
+        if (sub->unit_free[u] <= cycle)
+            eligible |= waiting;
+        else if (waiting)
+            *next = min_i64(*next, sub->unit_free[u]);
+    }
+    if (sub->many)
+        eligible |= find_among_many(core, sub, cycle, next);
     return eligible;
 }
 
@@ -388,8 +441,9 @@ struct core *core_new(const struct core_config *config, const struct core_record
     if (record_init(core, arena) < 0)
         return NULL;
     for (int i = 0; i < config->partitions; i++)
-        core->sub_cores[i] =
-            (struct sub_core){ .next = CORE_NEVER, .last = -1, .switching_to = -1 };
+        core->sub_cores[i] = (struct sub_core){
+            .next = CORE_NEVER, .wake_at = CORE_NEVER, .last = -1, .switching_to = -1
+        };
     for (int i = 0; i < core->warp_count; i++) {
         struct sub_core *sub = sub_core_of(core, i);
 

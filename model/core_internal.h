@@ -79,8 +79,12 @@ struct sub_core {
     int64_t issue_free;                                 /* cycle from which it may issue */
     int64_t unit_free[LAT_COUNT], unit_busy[LAT_COUNT]; /* from when; cycles taken so far */
     uint64_t running;                                   /* warps that may come to issue */
-    uint64_t many; /* those with several next instructions: chosen anew each time */
-    int last;      /* issued last, -1: nobody yet */
+    uint64_t ready;              /* those of them whose operands are there, `many` left out */
+    int64_t wake_at;             /* no other one's operands are there before */
+    uint64_t by_unit[LAT_COUNT]; /* running warps by the unit that they need next */
+    uint32_t units;              /* those that any may need */
+    uint64_t many;               /* those with several next instructions: chosen anew each time */
+    int last;                    /* issued last, -1: nobody yet */
     int switching_to;
     int active[POLICY_ACTIVE_SET], active_count; /* two-level */
     int pending[CORE_MAX_WARPS], pending_count;
