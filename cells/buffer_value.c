@@ -355,7 +355,9 @@ int buffer_index_eval(struct scope *scope, const struct expr *expr, bool *is_buf
         base = base->kids[0];
     }
     /* Only a name or a field is looked at before it is known to be a buffer: no work twice. */
-    if (base->kind == EXPR_NAME && scope->session && session_variable(scope->session, base->text))
+    if (base->kind == EXPR_NAME &&
+        (expr_is_local(scope, base->text) ||
+         (scope->session && session_variable(scope->session, base->text))))
         return 0;
     if (base->kind != EXPR_NAME && !base->is_grouped)
         return 0;

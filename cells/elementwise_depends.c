@@ -27,7 +27,7 @@ static bool is_taken(const struct scope *scope, const char *name)
 
 int elementwise_index(const struct scope *scope, const char *name, bool in_braces)
 {
-    if (!name[0] || name[1] || name[0] < 'i' || name[0] > 'k')
+    if (!name[0] || name[1] || name[0] < 'i' || name[0] > 'k' || expr_is_local(scope, name))
         return -1;
     return in_braces || !is_taken(scope, name) ? name[0] - 'i' : -1;
 }
@@ -37,7 +37,8 @@ struct buffer *elementwise_buffer(const struct scope *scope, const struct expr *
     struct err ignored = { 0 };
     struct buffer *buffer;
 
-    if (expr->kind != EXPR_NAME || !scope->session || session_variable(scope->session, expr->text))
+    if (expr->kind != EXPR_NAME || !scope->session || expr_is_local(scope, expr->text) ||
+        session_variable(scope->session, expr->text))
         return NULL;
     buffer = buffer_find(scope->session, expr->text);
     if (!buffer && symbol_find(scope->session, expr->text, &buffer, &ignored) < 0)

@@ -154,6 +154,14 @@ static int constant_value(struct scope *scope, struct bytes text, size_t start, 
     return rc;
 }
 
+bool expr_is_local(const struct scope *scope, const char *name)
+{
+    for (size_t i = 0; i < scope->local_count; i++)
+        if (strcmp(scope->locals[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* The value of a name: a variable, a constant of CUDA C. Fails with NameError. */
 static int expr_name_value(struct scope *scope, const char *name, size_t start, size_t end,
                            struct value *out, struct err *err)

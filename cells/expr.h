@@ -58,6 +58,9 @@ struct scope {
     int depth;    /* constants that lead to constants */
 };
 
+/* Does only this evaluation know the name? Then it is that value, whatever the session calls so. */
+bool expr_is_local(const struct scope *scope, const char *name);
+
 /* Reads one expression, ranges included, and stops at what cannot continue it. */
 int expr_parse(struct lexer *lexer, struct expr **out, struct err *err) MUST_CHECK;
 

@@ -130,6 +130,7 @@ static int read_case(const struct sweep *sweep, size_t i, struct little_case *c,
     const struct call *call = sweep->call;
     const char *name = sweep_text(sweep, i, "device");
     const struct costs *costs;
+    struct costs room;
 
     if (!name)
         c->device = *session_device(call->session);
@@ -137,7 +138,7 @@ static int read_case(const struct sweep *sweep, size_t i, struct little_case *c,
         return call_fail(call, "device", err, ERR_NameError, "no device is called %s", name);
     /* The numbers are the model's, whatever device the session runs on. */
     c->device.is_gpu = false;
-    costs = costs_of(&c->device.device);
+    costs = costs_with(&c->device.device, &room);
     c->is_arithmetic = strcmp(sweep_text(sweep, i, "what"), "arithmetic") == 0;
     c->bandwidth = number_or(sweep, i, "bandwidth", c->device.device.bandwidth_gbs * 1e9);
     c->machine = little_machine_of(&c->device.device, c->bandwidth);
