@@ -300,6 +300,25 @@ static int settle_shape(struct declaration *d, struct initial *initial, bool *is
     return 0;
 }
 
+/* `%buffer float C[4]` beside `__constant__ float C[4]`: two things of one name, said once. */
+static void warn_of_variable(const struct declaration *d, bool is_symbol)
+{
+    const struct cuda *cuda = session_cuda(d->call->session);
+
+    for (size_t i = cuda_name_count(cuda); i > 0 && !is_symbol; i--) {
+        struct cuda_name name = cuda_name_at(cuda, i - 1);
+
+        if (name.kind != CUDA_VARIABLE || strcmp(name.name, d->name) != 0)
+            continue;
+        sink_printf(
+            d->call->sink, STREAM_STDOUT,
+            "%s is a device variable of In[%d] too, and kernels that name it read that one:\n"
+            "%%buffer %s = (1, 2, 3) without a type fills it.\n",
+            d->name, name.cell, d->name);
+        return;
+    }
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct declaration d = { .call = call };
@@ -336,6 +355,7 @@ static int run(struct call *call, struct err *err)
         return -1;
     }
     export_note_buffer(call->session, buffer, given, call->arena);
+    warn_of_variable(&d, is_symbol);
     return buffer_commit(call->session, buffer, err);
 }
 

@@ -232,6 +232,19 @@ static void a_templates_arguments_follow_from_the_launch(void **state)
     assert_fails(h, "scale<<<1, 4>>>(f)", "UsageError", "scale is a template");
 }
 
+static void a_buffer_of_a_device_variables_name_is_said(void **state)
+{
+    struct harness *h = *state;
+
+    need_compiler(h);
+    run_cell(h, "__constant__ float C[4];\n__global__ void k(float *x) { x[0] = C[1]; }");
+    run_cell(h, "%buffer float C[4] = {i}");
+    assert_non_null(strstr(buf_text(&h->out), "C is a device variable of In[2] too"));
+    run_cell(h, "%reset data\n%buffer C = (4, 5, 6, 7)");
+    assert_null(strstr(buf_text(&h->out), "too"));
+    run_cell(h, "%buffer float x[1]\nk<<<1, 1>>>(x)\n%check x[0] == 5");
+}
+
 /* The user of a definition follows it; a broken one is not replaced by the older. */
 static void definitions_are_bound_late(void **state)
 {
@@ -341,6 +354,7 @@ int main(int argc, char **argv)
         SESSION_TEST(a_choice_by_a_macro_is_followed),
         SESSION_TEST(a_template_in_a_namespace_goes_by_any_of_its_names),
         SESSION_TEST(a_templates_arguments_follow_from_the_launch),
+        SESSION_TEST(a_buffer_of_a_device_variables_name_is_said),
         SESSION_TEST(definitions_are_bound_late),
         SESSION_TEST(options_belong_to_their_cell),
         SESSION_TEST(a_header_of_the_user_may_hold_host_code),
