@@ -62,7 +62,7 @@ struct grid_run {
 };
 
 /*
- * Runs the launch. visit may be NULL. Costs about 50 ns a block, and memory for each place, not
+ * Runs the launch. visit may be NULL. Costs about 100 ns a block, and memory for each place, not
  * for each block. Fails with ValueError (a limit above, by name), Interrupted (stop, which may be
  * NULL) or ResourceError.
  */
