@@ -220,7 +220,9 @@ struct job {
     size_t buffer_count;
     struct printer printer;
     struct buf *answer;
-    bool has_trial; /* one ended well */
+    bool has_trial;                      /* one ended well */
+    struct ptx_fault fault, unset_fault; /* of the last that failed; of a trial: */
+    struct err unset;                    /* a variable without a value */
 };
 
 static void put_done(struct buf *body, const struct ptx_facts *facts)
@@ -334,6 +336,7 @@ static int run_launch(struct job *job, const struct launch *launch, const struct
     flush(&job->printer);
     if (rc < 0) {
         name_timeout(request, &fault, name, err);
+        job->fault = fault;
         if (fault.name != ERR_none)
             launch_put_fault(job->answer, &fault);
         return -1;
@@ -344,14 +347,39 @@ static int run_launch(struct job *job, const struct launch *launch, const struct
     return 0;
 }
 
+/*
+ * A local variable without a value is found in the code as written only: the optimizer takes for it
+ * what suits it, and leaves nothing to be seen. The launch fails for it if nothing else is wrong.
+ */
+static void keep_unset(struct job *job, struct err *err)
+{
+    if (job->fault.is_unset && !job->unset.name) {
+        job->unset = *err;
+        job->unset_fault = job->fault;
+        *err = (struct err){ 0 };
+    }
+    err_done(err);
+}
+
+static int fail_unset(struct job *job, struct err *err)
+{
+    if (!job->unset.name)
+        return 0;
+    *err = job->unset;
+    job->unset = (struct err){ 0 };
+    launch_put_fault(job->answer, &job->unset_fault);
+    return -1;
+}
+
 static void run_trial(struct job *job, const struct launch *launch, const struct ptx_module *module)
 {
     size_t before = job->answer->size;
     struct err err = { 0 };
 
     if (!job->has_trial) {
+        job->fault = (struct ptx_fault){ .is_unset = false };
         job->has_trial = run_launch(job, launch, module, &err) == 0;
-        err_done(&err);
+        keep_unset(job, &err);
         launch_request_restore(job->request);
         if (job->has_trial)
             return;
@@ -380,6 +408,8 @@ static int run_launches(struct job *job, struct ptx_module **modules, struct err
         else if (run_launch(job, l, modules[l->shape.module], err) < 0)
             return -1;
     }
+    if (fail_unset(job, err) < 0)
+        return -1;
     return request->options.is_writing ? launch_request_write_back(request, err) : 0;
 }
 
@@ -399,6 +429,7 @@ static int run_request(const struct launch_request *request, struct buf *answer,
     if (rc == 0)
         rc = run_launches(&job, modules, err);
     buf_done(&job.printer.text);
+    err_done(&job.unset);
     for (size_t i = 0; i < request->module_count; i++)
         if (is_own[i])
             ptx_module_free(&modules[i]);

@@ -272,8 +272,7 @@ static void add_issue(struct rows *rows, struct result *r, const struct ptx_timi
         if (best < 0)
             break;
         is_used[best] = true;
-        buf_printf(&out, "%s%s %.0f %%",
-                   n ? ", " : "   stalls: ", stall_name((enum stall)best),
+        buf_printf(&out, "%s%s %.0f %%", n ? ", " : "   stalls: ", stall_name((enum stall)best),
                    100 * t->stalls[best]);
     }
     add(rows, "issue", result_text(r, "%s", buf_text(&out)));

@@ -249,9 +249,12 @@ static bool is_followed(const struct warp *w, const struct access *a)
     return a->space == SPACE_GLOBAL && footprint_needs(w->cta->footprint, a->region);
 }
 
-static bool is_tracked(const struct warp *w, const struct access *a)
+/* Atomics and flags order blocks wherever they lie. */
+static bool is_tracked(const struct warp *w, const struct insn *in, const struct access *a)
 {
-    return a->space == SPACE_GLOBAL && track_needs(w->cta->track, a->region);
+    return a->space == SPACE_GLOBAL &&
+           (track_needs(w->cta->track, a->region) ||
+            (w->cta->track && in->flags & (INSN_ATOMIC | INSN_VOLATILE)));
 }
 
 /* The addresses of the lanes, in one space; generic ones are told apart by the lowest lane. */
@@ -277,7 +280,7 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
         return EXEC_FAULT;
     if (is_followed(w, a))
         footprint_access(w->cta->footprint, in, a, mask);
-    return is_tracked(w, a) ? track_access(w, in, a, mask) : EXEC_OK;
+    return is_tracked(w, in, a) ? track_access(w, in, a, mask) : EXEC_OK;
 }
 
 /* All windows have the same top byte, which no buffer has. */
@@ -483,7 +486,7 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     p->is_private = a->is_private;
     p->is_followed = is_followed(w, a);
     p->watch = (uint8_t)((shadow_needs(w, in, a) ? WATCH_SHADOW : 0) |
-                         (is_tracked(w, a) ? WATCH_TRACK : 0));
+                         (is_tracked(w, in, a) ? WATCH_TRACK : 0));
     memset(p->cost, 0, sizeof p->cost);
     p->best = a->space == SPACE_SHARED ? (uint8_t)memory_best_passes(FULL_MASK, a->bytes) : 0;
     p->shape = (uint8_t)shape_of(p, a);

@@ -66,6 +66,18 @@ static void take_report(struct buf *b, struct err *err)
     buf_done(b);
 }
 
+/* grid.sync() reads where its blocks meet from %envreg, and traps when a launch gave it no such
+ * place. */
+static bool wants_cooperation(const struct run *run)
+{
+    const struct function *f = run->entry;
+
+    for (int i = 0; i < f->fixed_count && !run->launch->is_cooperative; i++)
+        if (f->fixed[i].special == SPECIAL_ENVREG1 || f->fixed[i].special == SPECIAL_ENVREG2)
+            return true;
+    return false;
+}
+
 /* A trap, or an assertion in the words of whoever met it. */
 static int report_assert(struct warp *w, struct err *err)
 {
@@ -83,6 +95,9 @@ static int report_assert(struct warp *w, struct err *err)
     } else {
         err_set(err, ERR_AssertFault, "%s reached a trap (%s, %d thread%s)", kernel, place, n,
                 n == 1 ? "" : "s");
+        if (wants_cooperation(w->cta->run))
+            err_next(err, "grid.sync() works in a cooperative launch only: %%launch ... "
+                          "cooperative=yes");
     }
     report_set_place(w->cta, w->fault.insn, err);
     report_who(&report, w, w->fault.lanes);

@@ -191,7 +191,16 @@ int decode_table(struct decoder *d)
 
 /* ---- Control -------------------------------------------------------------------------------- */
 
-/* Fences order what one thread did; a block's threads run in turn here, so nothing is to do. */
+/* A block's threads run in turn here: only who looks for races wants to know of fences. */
+static int decode_fence(struct decoder *d)
+{
+    bool is_wide = opcode_has(&d->opcode, "gl") || opcode_has(&d->opcode, "gpu") ||
+                   opcode_has(&d->opcode, "sys");
+
+    set_exec(d->insn, is_wide ? exec_fence : exec_nop, LAT_ALU);
+    return 0;
+}
+
 static int decode_nothing(struct decoder *d)
 {
     set_exec(d->insn, exec_nop, LAT_ALU);
@@ -274,8 +283,8 @@ static const struct {
     { "activemask", decode_activemask },
     { "bar", decode_barrier },
     { "barrier", decode_barrier },
-    { "membar", decode_nothing },
-    { "fence", decode_nothing },
+    { "membar", decode_fence },
+    { "fence", decode_fence },
     { "prefetch", decode_nothing },
     { "prefetchu", decode_nothing },
     { "discard", decode_nothing },

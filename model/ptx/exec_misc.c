@@ -1,7 +1,7 @@
 /*
  * What is not plain arithmetic: predicates, bit fields, packing, and what asks for more than rows.
  */
-#include "model/ptx/internal.h"
+#include "model/ptx/track.h"
 
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
@@ -129,6 +129,14 @@ int exec_nop(struct warp *w, const struct insn *in, uint32_t mask)
     (void)w;
     (void)in;
     (void)mask;
+    return EXEC_OK;
+}
+
+int exec_fence(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    (void)in;
+    (void)mask;
+    track_fence(w->cta);
     return EXEC_OK;
 }
 

@@ -330,12 +330,44 @@ static bool guess_counts(const struct lanes *t, struct guess *out)
     return true;
 }
 
+/* A thread that is alone has no number to blame: its loop ran too far. */
+static bool guess_alone(const struct lanes *t, struct guess *out)
+{
+    char n[96], limit[64];
+
+    if (t->total_x * t->total_y != 1 || t->launch->block.z * t->launch->grid.z != 1 ||
+        t->index[t->first] != t->count)
+        return false;
+    named(t, t->count, n, sizeof n);
+    short_name(t, t->count, limit, sizeof limit);
+    WHY("the only thread came to the element just past the last: a loop or a length that goes to %s "
+        "and not below it",
+        n);
+    TRY("< %s in the loop's condition, not <=; a size in bytes is the count times sizeof", limit);
+    return true;
+}
+
+/* Part of the element after the thread's own: an array inside the struct ends there. */
+static bool guess_member(const struct lanes *t, struct guess *out)
+{
+    if (t->w->fault.bytes >= t->unit || t->total_x > t->count)
+        return false;
+    WHY("%d bytes just behind a thread's own element of %" PRId64
+        " bytes: an array inside the struct "
+        "was indexed past its end; in other threads that is the next element",
+        t->w->fault.bytes, t->unit);
+    TRY("let the index of the member in %s stay below its length", t->line);
+    return true;
+}
+
 static void guess_past(const struct lanes *t, struct guess *out)
 {
     int64_t factor = 0, shift = 0;
     bool is_linear = fit_linear(t, &factor, &shift);
 
-    if (guess_wrapped(t, out) || guess_same(t, out))
+    if (guess_wrapped(t, out) || guess_alone(t, out) || guess_same(t, out))
+        return;
+    if (is_linear && factor == 1 && shift == 1 && guess_member(t, out))
         return;
     if (is_linear && factor == 1 && shift == 0) {
         if (!guess_counts(t, out))

@@ -441,6 +441,7 @@ enum {
     CHECK_MEMBER = 1 << 4,  /* CHECK_COPY, of one part of a struct beside others */
     CHECK_NO_RACE = 1 << 1, /* no thread of the block can meet it between two barriers */
     CHECK_ORDERS = 1 << 2,  /* it takes or gives a lock, or waits for a flag */
+    CHECK_SEEDS = 1 << 5,   /* what it loads is only the first guess of a compare-and-swap */
 };
 
 enum { MAX_GROUPS = WARP, MAX_JOINS = 4 * WARP };
@@ -527,6 +528,7 @@ struct cta {
     bool has_moved;              /* in this step some thread did more than go round a loop */
     bool is_waiting;             /* the last step ended so */
     struct track *track;         /* races=all; else NULL */
+    struct track_view *view;     /* what track.c knows of this block */
     struct footprint *footprint; /* when blocks run side by side; else NULL */
     int64_t poll;                /* instructions until the stop flag is looked at */
     const struct insn *called_in, *called_from; /* report_from: shown as the other */
@@ -584,7 +586,7 @@ exec_fn exec_setp, exec_set;
 exec_fn exec_pack, exec_unpack, exec_move_wide, exec_clock;
 
 /* exec_misc.c */
-exec_fn exec_logic, exec_isspacep, exec_nop, exec_lop3, exec_bfi, exec_trap;
+exec_fn exec_logic, exec_isspacep, exec_nop, exec_fence, exec_lop3, exec_bfi, exec_trap;
 
 /* exec_open.c: insn.extra is the struct op that does the work. */
 exec_fn exec_division_full, exec_division_masked, exec_shift_full, exec_shift_masked;

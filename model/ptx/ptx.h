@@ -312,6 +312,7 @@ struct ptx_fault {
     int64_t past_end; /* bytes past its end (0: the first beyond); negative: before it */
     uint64_t value;   /* of a race: what the lane read, or was about to write */
     struct ptx_party other;
+    bool is_unset;          /* a variable of the thread itself that has no value */
     const char *why, *try_; /* what led to it, and what to type instead; NULL: not known */
 };
 

@@ -204,8 +204,10 @@ static const struct insn *insn_of(const struct warp *w, uint64_t stamp)
 /* Atomics among each other, and what only waits, do not race. */
 static bool is_exempt(const struct insn *a, const struct insn *b)
 {
-    return (a->flags & INSN_ATOMIC || a->checks & CHECK_ORDERS) &&
-           (b->flags & INSN_ATOMIC || b->checks & CHECK_ORDERS);
+    enum { WAITS = CHECK_ORDERS | CHECK_SEEDS };
+
+    return (a->flags & INSN_ATOMIC || a->checks & WAITS) &&
+           (b->flags & INSN_ATOMIC || b->checks & WAITS);
 }
 
 static bool makes_barrier(const struct insn *in)

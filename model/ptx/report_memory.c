@@ -12,6 +12,8 @@
 /* An access this far from every buffer is no index that went astray, nor one this low. */
 #define NEAR_BYTES ((uint64_t)1 << 36)
 #define NULL_BYTES ((uint64_t)1 << 16)
+/* No shared memory and no stack is larger than that. */
+#define BEFORE_BYTES ((uint64_t)1 << 20)
 /* Programs and their heaps lie above this on 64-bit hosts; buffers of the session lie below. */
 #define HOST_BYTES ((uint64_t)1 << 40)
 #define HOST_END   ((uint64_t)1 << 47)
@@ -548,6 +550,12 @@ static int fail_local_variable(struct memory_report *m)
     return -1;
 }
 
+/* The index fell below 0: the address lies in front of the space that the pointer was made in. */
+static bool is_before(uint64_t address, uint64_t window)
+{
+    return window - address - 1 < BEFORE_BYTES;
+}
+
 /* ---- Which ---------------------------------------------------------------------------------- */
 
 static int fail(struct memory_report *m)
@@ -555,12 +563,19 @@ static int fail(struct memory_report *m)
     const struct fault_site *site = &m->w->fault;
     const struct region *r;
 
+    fault_of(m)->is_unset =
+        site->reason == REASON_LOCAL ||
+        (site->reason == REASON_UNDEFINED && m->address - LOCAL_WINDOW < WINDOW_BYTES);
     if (site->reason == REASON_LOCAL)
         return fail_local_variable(m);
     if (site->reason == REASON_UNDEFINED)
         return fail_undefined(m);
     if (!site->why)
         return fail_misaligned(m);
+    if (is_before(m->address, SHARED_WINDOW))
+        return fail_shared(m);
+    if (is_before(m->address, LOCAL_WINDOW))
+        return fail_local(m);
     if (m->address - SHARED_WINDOW <= UINT32_MAX && strcmp(site->why, "any buffer"))
         return fail_shared(m);
     if (!strcmp(site->why, "the thread's stack"))

@@ -75,4 +75,7 @@ int race_end_copy(struct warp *w, const struct insn *in, const struct access *a,
 /* phases.c: what of a module's accesses to shared memory cannot race. */
 int phases_find(struct ptx_module *module, struct err *err) MUST_CHECK;
 
+/* seeds.c: CHECK_SEEDS of loads. Fails with ResourceError. */
+int seeds_find(struct ptx_module *module, struct err *err) MUST_CHECK;
+
 #endif

@@ -73,8 +73,8 @@ static int begin_block(void *worker, struct cta *cta, int64_t place)
     cta->index = block_index(&team->run->launch->grid, cta->linear);
     if (cta->footprint)
         footprint_block(cta->footprint, place);
-    if (cta->track)
-        track_block(cta);
+    if (cta->track && track_block(cta) < 0)
+        return err_set(&w->err, ERR_ResourceError, "no memory to look for races in");
     set_tracing(slot, traced_place(team, place) >= 0);
     return simt_start(cta, &w->err);
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * A cell, from the lowest bit: which of the word's bytes, lane, warp, memory instruction, barriers
- * that the block had passed, block. 0: nobody so far. Blocks are told apart by 24 bits,
+ * A cell, from the lowest bit: which of the word's bytes, PLAIN, lane, warp, memory instruction,
+ * barriers that the block had passed, block. 0: nobody so far. Blocks are told apart by 24 bits,
  * instructions by 12, barriers by 13; more barriers than that are not told apart, and then only
  * blocks race.
  */
@@ -16,6 +16,7 @@ typedef uint64_t cell;
 enum {
     WORD = 4,
     BYTES_MASK = 0xf,
+    PLAIN = 1 << 4, /* of an atomic: its block stored there otherwise too */
     LANE_AT = 5,
     WARP_AT = 10,
     COUNTER_AT = 15,
@@ -35,13 +36,29 @@ struct shadow_words {
     cell *writers, *readers; /* by word; NULL: the code never writes it */
 };
 
+/*
+ * Which blocks are known to be done with what they wrote, a bit each; block 4096 has the bit of
+ * block 0. So a large grid may hide a race, and never makes one up.
+ */
+enum { KNOWN_BITS = 4096, KNOWN_WORDS = KNOWN_BITS / 64, SYNC_SLOTS = 64 };
+struct known {
+    uint64_t bits[KNOWN_WORDS];
+};
+
+/* A block in flight: several are when they wait for each other. */
+struct track_view {
+    cell block;        /* bits of the block, and of its epoch */
+    int64_t epoch;     /* barriers that it passed */
+    int64_t linear;    /* its index */
+    bool has_acquired; /* a warp of it may know that others of it are done */
+    bool has_fenced;   /* so that others may learn of it */
+    struct known known;
+};
+
 struct track {
     const struct run *run;
-    struct shadow_words *regions; /* by index in run->regions */
-    cell block;                   /* bits of the block that runs, and of its epoch */
-    int64_t epoch;                /* barriers that it passed */
-    int64_t linear;               /* its index */
-    bool has_acquired;            /* it may know that others are done */
+    struct shadow_words *regions;   /* by index in run->regions */
+    struct known given[SYNC_SLOTS]; /* by address of an atomic or a flag: what is learnt there */
 };
 
 /* ---- Making --------------------------------------------------------------------------------- */
@@ -90,26 +107,33 @@ void track_free(struct track **track)
     free(t);
 }
 
-static void place(struct track *t)
+static void place(struct track_view *v)
 {
-    t->block = (cell)(t->linear & MAX_BLOCK) << BLOCK_AT | (cell)min_i64(t->epoch, MAX_EPOCH)
+    v->block = (cell)(v->linear & MAX_BLOCK) << BLOCK_AT | (cell)min_i64(v->epoch, MAX_EPOCH)
                                                                << EPOCH_AT;
 }
 
-void track_block(struct cta *cta)
+int track_block(struct cta *cta)
 {
-    struct track *t = cta->track;
-
-    t->epoch = 0;
-    t->linear = cta->linear;
-    t->has_acquired = false;
-    place(t);
+    if (!cta->view)
+        cta->view = arena_alloc(cta->arena, sizeof *cta->view);
+    if (!cta->view)
+        return -1;
+    *cta->view = (struct track_view){ .linear = cta->linear };
+    place(cta->view);
+    return 0;
 }
 
 void track_barrier(struct cta *cta)
 {
-    cta->track->epoch++;
-    place(cta->track);
+    cta->view->epoch++;
+    place(cta->view);
+}
+
+void track_fence(struct cta *cta)
+{
+    if (cta->view)
+        cta->view->has_fenced = true;
 }
 
 /* What malloc gave in the kernel is no region of the launch, and is not looked at. */
@@ -129,21 +153,93 @@ static const struct insn *insn_of(const struct track *t, cell c)
     return counter < t->run->module->counter_count ? t->run->module->counted[counter] : NULL;
 }
 
-/* Nothing puts an access by `me` and the one of a cell in an order. */
-static inline bool is_unordered(const struct track *t, cell c, cell me)
+static bool knows(const struct track_view *v, cell c)
 {
-    if (!(c & me & BYTES_MASK) || t->has_acquired)
-        return false;
-    if ((c ^ me) & BLOCK_BITS)
-        return true;
-    return !((c ^ me) & EPOCH_BITS) && t->epoch < MAX_EPOCH && (c ^ me) & WARP_BITS;
+    unsigned block = (unsigned)(c >> BLOCK_AT) % KNOWN_BITS;
+
+    return v->known.bits[block / 64] >> block % 64 & 1;
 }
 
-static bool are_atomic(const struct track *t, cell c, const struct insn *in)
+/* Nothing puts an access by `me` and the one of a cell in an order. */
+static inline bool is_unordered(const struct track_view *v, cell c, cell me)
+{
+    if (!(c & me & BYTES_MASK))
+        return false;
+    if ((c ^ me) & BLOCK_BITS)
+        return !knows(v, c);
+    return !v->has_acquired && !((c ^ me) & EPOCH_BITS) && v->epoch < MAX_EPOCH &&
+           (c ^ me) & WARP_BITS;
+}
+
+static bool is_of_block(const struct insn *in)
+{
+    return strstr(in->spelling, ".cta") || strstr(in->spelling, "membar.cta");
+}
+
+/*
+ * Atomics among each other, and one that reads a flag while another sets it, are what such accesses
+ * are for; unless one is for its own block only. So is the first guess of a loop that exchanges.
+ */
+static bool is_exempt(const struct track *t, cell c, cell me, const struct insn *in, bool is_write)
 {
     const struct insn *other = insn_of(t, c);
+    enum { STRONG = INSN_ATOMIC | INSN_VOLATILE };
 
-    return in->flags & INSN_ATOMIC && other && other->flags & INSN_ATOMIC;
+    if (!other)
+        return false;
+    if ((c ^ me) & BLOCK_BITS && (is_of_block(in) || is_of_block(other) || c & PLAIN))
+        return false;
+    if (in->checks & CHECK_SEEDS || other->checks & CHECK_SEEDS)
+        return (in->flags | other->flags) & INSN_ATOMIC;
+    if (in->flags & other->flags & INSN_ATOMIC)
+        return true;
+    return in->flags & STRONG && other->flags & STRONG &&
+           !(is_write && in->flags & INSN_WRITES && other->flags & INSN_WRITES);
+}
+
+/* ---- What is learnt from whom --------------------------------------------------------------- */
+
+static bool releases(const struct track_view *v, const struct insn *in)
+{
+    return in->flags & INSN_WRITES &&
+           (v->has_fenced || strstr(in->spelling, ".release") || strstr(in->spelling, ".acq_rel"));
+}
+
+static void learn(struct known *to, const struct known *from)
+{
+    for (int i = 0; i < KNOWN_WORDS; i++)
+        to->bits[i] |= from->bits[i];
+}
+
+/*
+ * A lock, a ticket or a flag: who reads it knows of those who set it after a fence, and of all that
+ * they knew.
+ */
+static void meet(struct track *t, struct track_view *v, const struct insn *in, uint64_t address)
+{
+    struct known *given = &t->given[(address / 4 ^ address >> 10) % SYNC_SLOTS];
+    unsigned own = (unsigned)(v->linear % KNOWN_BITS);
+
+    if (in->flags & INSN_ATOMIC || !(in->flags & INSN_WRITES))
+        learn(&v->known, given);
+    if (!releases(v, in))
+        return;
+    learn(given, &v->known);
+    given->bits[own / 64] |= (uint64_t)1 << own % 64;
+}
+
+static void meet_all(struct track *t, struct track_view *v, const struct insn *in,
+                     const struct access *a, uint32_t mask)
+{
+    uint64_t last = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t address = a->address[__builtin_ctz(m)];
+
+        if (address != last)
+            meet(t, v, in, address);
+        last = address;
+    }
 }
 
 /* The lane stores what memory holds already. */
@@ -197,8 +293,9 @@ static struct ptx_dim block_at(const struct ptx_dim *grid, int64_t linear)
 static int fault(struct warp *w, const struct touch *touch, cell c, bool is_write)
 {
     const struct track *t = w->cta->track;
+    const struct track_view *v = w->cta->view;
     const uint8_t *host = touch->region->data + (touch->address - touch->region->start);
-    int64_t low = (int64_t)(c >> BLOCK_AT), block = low + ((t->linear - low) & ~(int64_t)MAX_BLOCK);
+    int64_t low = (int64_t)(c >> BLOCK_AT), block = low + ((v->linear - low) & ~(int64_t)MAX_BLOCK);
     struct race_report *race = arena_alloc(w->cta->arena, sizeof *race);
     bool is_plain = insn_exec(touch->insn) == exec_store;
 
@@ -215,7 +312,7 @@ static int fault(struct warp *w, const struct touch *touch, cell c, bool is_writ
                                   .first_block = block_at(&t->run->launch->grid, block),
                                   .first_warp = (int)(c >> WARP_AT & 31),
                                   .first_lane = (int)(c >> LANE_AT & 31),
-                                  .is_same_block = block == t->linear,
+                                  .is_same_block = block == v->linear,
                                   .lane = touch->lane };
     race->first_thread = report_thread(w->cta, race->first_warp, race->first_lane);
     if (!race->first)
@@ -235,28 +332,30 @@ static int fault(struct warp *w, const struct touch *touch, cell c, bool is_writ
 static int examine(struct warp *w, const struct touch *touch, cell writer, cell reader, cell me)
 {
     const struct track *t = w->cta->track;
+    const struct track_view *v = w->cta->view;
     const uint8_t *host = touch->region->data + (touch->address - touch->region->start);
-    bool is_plain = touch->is_store && insn_exec(touch->insn) == exec_store;
+    bool is_same = touch->is_store && insn_exec(touch->insn) == exec_store &&
+                   stores_the_same(w, touch->insn, touch->lane, host);
 
-    if (is_unordered(t, writer, me) && !are_atomic(t, writer, touch->insn) &&
-        !(is_plain && stores_the_same(w, touch->insn, touch->lane, host)))
+    if (is_unordered(v, writer, me) && !is_same && !is_exempt(t, writer, me, touch->insn, true))
         return fault(w, touch, writer, true);
-    if (!touch->is_store)
-        return EXEC_OK;
-    if (is_unordered(t, reader, me) &&
-        !(is_plain && stores_the_same(w, touch->insn, touch->lane, host)))
+    if (touch->is_store && is_unordered(v, reader, me) &&
+        !is_exempt(t, reader, me, touch->insn, false))
         return fault(w, touch, reader, false);
     return EXEC_OK;
 }
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
-static inline void note_write(cell *at, cell me)
+static inline void note_write(const struct track *t, cell *at, cell me, bool is_atomic)
 {
     cell c = *at;
+    const struct insn *before = c && is_atomic && !((c ^ me) & BLOCK_BITS) ? insn_of(t, c) : NULL;
 
     if (!((c ^ me) & (BLOCK_BITS | THREAD_BITS)))
         me |= c & BYTES_MASK;
+    if (before && (c & PLAIN || !(before->flags & INSN_ATOMIC)))
+        me |= PLAIN;
     *at = me;
 }
 
@@ -277,15 +376,16 @@ static inline void note_read(cell *at, cell me)
 static int touch_word(struct warp *w, const struct touch *touch, size_t word, cell me)
 {
     struct track *t = w->cta->track;
+    const struct track_view *v = w->cta->view;
     struct shadow_words *s = &t->regions[touch->region - t->run->regions];
     cell writer = s->writers[word], reader = s->readers[word];
 
-    if (((writer && is_unordered(t, writer, me)) ||
-         (touch->is_store && reader && is_unordered(t, reader, me))) &&
+    if (((writer && is_unordered(v, writer, me)) ||
+         (touch->is_store && reader && is_unordered(v, reader, me))) &&
         examine(w, touch, writer, reader, me) < 0)
         return EXEC_FAULT;
     if (touch->is_store)
-        note_write(&s->writers[word], me);
+        note_write(t, &s->writers[word], me, touch->insn->flags & INSN_ATOMIC);
     else
         note_read(&s->readers[word], me);
     return EXEC_OK;
@@ -328,7 +428,7 @@ static int fault_in_warp(struct warp *w, const struct insn *in, const struct acc
                            .lane = second,
                            .bytes = a->bytes,
                            .is_store = true };
-    cell c = w->cta->track->block | (cell)first << LANE_AT | (cell)w->index << WARP_AT;
+    cell c = w->cta->view->block | (cell)first << LANE_AT | (cell)w->index << WARP_AT;
 
     if (!touch.region)
         touch.region = region_find(w->cta->run, touch.address);
@@ -379,12 +479,14 @@ int track_access(struct warp *w, const struct insn *in, const struct access *a, 
 {
     struct track *t = w->cta->track;
     struct touch touch = { .insn = in, .bytes = a->bytes, .is_store = in->flags & INSN_WRITES };
-    cell me = t->block | (cell)w->index << WARP_AT |
+    struct track_view *v = w->cta->view;
+    cell me = v->block | (cell)w->index << WARP_AT |
               (cell)(unsigned)min_i64(in->counter < 0 ? MAX_COUNTER : in->counter, MAX_COUNTER)
                   << COUNTER_AT;
 
-    if (in->flags & INSN_ORDERED)
-        t->has_acquired = true;
+    if (in->flags & (INSN_ATOMIC | INSN_VOLATILE))
+        meet_all(t, v, in, a, mask);
+    v->has_acquired |= in->checks & CHECK_ORDERS;
     if (insn_exec(in) == exec_store && may_overlap(a, mask) && check_lanes(w, in, a, mask) < 0)
         return EXEC_FAULT;
     for (uint32_t m = mask; m; m &= m - 1) {

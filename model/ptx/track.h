@@ -8,11 +8,11 @@
  *
  * - accesses of one thread, and of one warp (which runs in lockstep here; since Volta only
  *   __syncwarp promises it), except two lanes that store different values in one instruction;
- * - accesses of one block with a barrier of the block between them;
- * - atomics with each other;
- * - what a block does after it used the result of an atomic or read a volatile or acquired value:
- *   it may have learned that another block is done, as the last block of a reduction does. Locks
- *   and flags are believed, so that a right program has no false alarm.
+ * - accesses of one block with a barrier of the block between them, or after a lock or a flag;
+ * - atomics with each other, and a flag's readers with who sets it, unless their scope is a block;
+ * - what a block did before a fence and an atomic or a flag after it, and what another does after
+ * it has read that same flag or had the result of that atomic: so a sum that the last block makes,
+ * and locks, are right with __threadfence() and are races without it.
  *
  * Two stores of the same value are no race that anybody can see.
  */
@@ -27,9 +27,10 @@ struct track;
 struct track *track_new(const struct run *run);
 void track_free(struct track **track);
 
-/* A block starts; a barrier of it was passed. */
-void track_block(struct cta *cta);
+/* A block starts (-1: out of memory); a barrier of it was passed; a thread of it did a fence. */
+int track_block(struct cta *cta) MUST_CHECK;
 void track_barrier(struct cta *cta);
+void track_fence(struct cta *cta);
 
 /* Whether accesses of an allocation (NULL: of several) are looked at. */
 bool track_needs(const struct track *track, const struct region *region);
