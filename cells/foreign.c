@@ -51,8 +51,8 @@ static const struct {
 };
 
 static const char *const LATER[] = {
-    "layout",   "lanes",      "access",   "schedule", "log",
-    "roofline", "specialize", "interact", "seed",     "param",  "replay",
+    "layout",     "lanes",    "access", "schedule", "log",
+    "specialize", "interact", "seed",   "param",    "replay",
 };
 
 int magic_refuse(const struct lexer *lexer, const char *name, bool is_cell, size_t end,

@@ -17,6 +17,7 @@
     X(LAYOUT) \
     X(LANES) \
     X(LITTLE) \
+    X(ROOFLINE) \
     X(ACCESS) \
     X(DEVICE) \
     X(DEVICES) \

@@ -93,6 +93,18 @@ static void ours(void *context)
         answers[i] = occupancy_of(devices[i], &shapes[i], &occ, NULL) < 0 ? -1 : occ.active_blocks;
 }
 
+/* Every block of whole warps with every number of registers. */
+static void map(void *context)
+{
+    struct launch_shape shape = { .carveout = OCCUPANCY_DEFAULT_CARVEOUT };
+    struct occupancy occ;
+    int64_t *sum = context;
+
+    for (shape.block = WARP; shape.block <= 1024; shape.block += WARP)
+        for (shape.regs = 1; shape.regs <= 255; shape.regs++)
+            *sum += occupancy_of(devices[0], &shape, &occ, NULL) < 0 ? 0 : occ.active_warps;
+}
+
 #ifdef HAS_HEADER
 static cudaOccDeviceProp properties[SHAPES];
 static cudaOccFuncAttributes attributes[SHAPES];
@@ -147,11 +159,13 @@ static void theirs(void *context)
 static int bench_occupancy(void)
 {
     double rate, header_rate;
+    int64_t warps = 0;
     int different = 0;
 
     make_shapes();
     rate = SHAPES / median_s(ours, NULL);
     row("occupancy_of", rate * 1e-6, "M evaluations/s", "");
+    row("map of 32 x 255 occupancies", median_s(map, &warps) * 1e3, "ms", "under 5");
 #ifdef HAS_HEADER
     make_header_input();
     header_rate = SHAPES / median_s(theirs, NULL);
@@ -193,6 +207,7 @@ static int bench_cells(void)
     } cells[] = {
         { "%occupancy regs=32..255 device=L40S", "under 10" },
         { "%occupancy block=32..1024:32 regs=16..128:8 device=L40S", "" },
+        { "%occupancy block=32..1024:32 regs=1..255 device=L40S", "" },
         { "%simulate warps=1..12 policy=[gto,lrr]", "" },
         { "%simulate", "" },
         { "%schedule grid=1320 device=H200 per_sm=1", "under 50" },
