@@ -50,10 +50,7 @@ static const struct {
       "put just the kernels in a cell; %run shows how lesson kernels behave" },
 };
 
-static const char *const LATER[] = {
-    "layout",     "lanes",    "access", "schedule", "log",
-    "specialize", "interact", "seed",   "param",    "replay",
-};
+static const char *const LATER[] = { "log", "interact", "seed", "param", "replay" };
 
 int magic_refuse(const struct lexer *lexer, const char *name, bool is_cell, size_t end,
                  struct err *err)

@@ -97,7 +97,7 @@ static void words_from_elsewhere_get_a_sentence(void **state)
         { "%pip install x", "UnknownMagic", "no Python packages" },
         { "k<<<1, 32>>>(x);", "NameError", "kernel" },
         { "%launch k<<<1,1>>>()", "NameError", "kernel" },
-        { "%layout block=8", "UnsupportedError", "not in this version" },
+        { "%log start x.jsonl", "UnsupportedError", "not in this version" },
         { "%%cuda\nint main() {}", "UnsupportedError", "not in this version" },
         { "int main() { }", "UnsupportedError", "main()" },
         { "%%print 1", "UsageError", "this magic is one line" },
