@@ -4,8 +4,8 @@
  * "old = *p; do { seen = old; old = atomicCAS(p, seen, f(seen)); } while (old != seen);" is how the
  * CUDA C++ Programming Guide makes an atomic out of any function. Its first read races with the
  * exchanges of others, and does no harm: a wrong guess is found out and the loop goes round. So the
- * compared operand of every compare-and-swap is followed back through moves to the loads that feed it;
- * of a debug build, in which atomicCAS is a function, through its arguments.
+ * compared operand of every compare-and-swap is followed back through moves to the loads that feed
+ * it; of a debug build, in which atomicCAS is a function, through its arguments.
  */
 #include "model/ptx/shadow.h"
 

@@ -176,7 +176,12 @@ static bool is_lane_defined(const struct warp *w, const struct insn *in, const s
     for (int i = 0; i < a->bytes && in->used_bytes; i++)
         if (in->used_bytes >> i & 1 && !defined_all(bits, at + (uint64_t)i, 1))
             is_all = false;
-    return in->used_bytes ? is_all : is_padding(w, in, a, lane);
+    if (in->used_bytes)
+        return is_all;
+    /* A vector of which some members were set, copied before the code looks at those. */
+    if (in->checks & CHECK_COPY && in->vector > 1 && defined_count(bits, at, (uint64_t)a->bytes))
+        return true;
+    return is_padding(w, in, a, lane);
 }
 
 /*

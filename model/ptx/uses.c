@@ -5,7 +5,7 @@
  * only where it is computed with, compared, or made an address of. Method: start from the rows that
  * such instructions read; a row that a move reads is used when the row it writes is.
  */
-#include "model/ptx/internal.h"
+#include "model/ptx/access.h"
 
 enum { SLOT_BYTES = 4, FIELD_REACH = 16 };
 
@@ -116,6 +116,17 @@ static bool sets_field(const struct insn *load, const struct insn *end)
     return false;
 }
 
+/* Of a vector, the code may look at some members only: a float4 whose w nobody set or wants. */
+static void find_used_bytes(const bool *used, struct insn *in)
+{
+    unsigned bytes = (unsigned)ACCESS_KIND_BYTES[in->memory], member = (1U << bytes) - 1, mask = 0;
+
+    for (int i = 0; i < in->vector; i++)
+        if (used[in->rows[i] / SLOT_BYTES])
+            mask |= member << bytes * (unsigned)i;
+    in->used_bytes = (uint16_t)mask;
+}
+
 int uses_find(struct function *f, struct err *err)
 {
     struct arena *scratch = arena_new(0);
@@ -143,6 +154,9 @@ int uses_find(struct function *f, struct err *err)
         if (in->counter >= 0 && !(in->flags & INSN_WRITES) &&
             sets_field(in, f->insns + f->insn_count))
             in->checks |= CHECK_FIELD;
+        if (in->counter >= 0 && insn_exec(in) == exec_load && in->vector > 1 && !in->used_bytes &&
+            ACCESS_KIND_BYTES[in->memory] * in->vector <= 16)
+            find_used_bytes(used, in);
     }
     mark_members(f);
     arena_free(&scratch);
