@@ -11,20 +11,21 @@
 
 #include <stdlib.h>
 
-enum { SLOT_BYTES = 4 };
+enum { SLOT_BYTES = 4, WRAPPERS = 3 /* functions around a compare-and-swap */ };
 
 static bool is_swap(const struct insn *in)
 {
     return insn_exec(in) == exec_atomic && in->memory == ATOMIC_CAS;
 }
 
-static bool calls_swap(const struct insn *in)
+/* A debug build's atomicCAS calls another function, which does it. */
+static bool calls_swap(const struct insn *in, int depth)
 {
     const struct call *call = in->control == CONTROL_CALL ? in->extra : NULL;
     const struct function *callee = call ? call->callee : NULL;
 
-    for (int i = 0; callee && i < callee->insn_count; i++)
-        if (is_swap(&callee->insns[i]))
+    for (int i = 0; callee && depth && i < callee->insn_count; i++)
+        if (is_swap(&callee->insns[i]) || calls_swap(&callee->insns[i], depth - 1))
             return true;
     return false;
 }
@@ -51,14 +52,20 @@ static void begin(const struct function *f, bool *feeds)
 
         if (is_swap(in))
             feed(feeds, in->b);
-        for (int k = 0; calls_swap(in) && k < call->argument_count; k++)
+        if (!calls_swap(in, WRAPPERS))
+            continue;
+        for (int k = 0; k < call->argument_count; k++)
             feed(feeds, call->arguments[k].row);
     }
 }
 
 static bool writes_any(const struct insn *in, const bool *feeds)
 {
-    if (!strncmp(in->spelling, "st.param.", 9) && feeds[in->d / SLOT_BYTES])
+    uint32_t word = insn_exec(in) == exec_param_store
+                        ? in->a + (uint32_t)(in->offset / SLOT_BYTES) * ROW32
+                        : in->d;
+
+    if (!strncmp(in->spelling, "st.param.", 9) && feeds[word / SLOT_BYTES])
         return true;
     for (int k = 0; k < in->deps->write_count; k++)
         if (feeds[in->deps->writes[k] / SLOT_BYTES])

@@ -82,8 +82,7 @@ static void bad_calls_have_their_caret_and_limit(void **state)
         { "%simulate order=out", "UsageError", "order= is of the core layer", NULL },
         { "%simulate body=\"fma\" mix=\"fma=100%\"", "UsageError", "one of body=", NULL },
         { "%simulate body=\"if (fma)\" order=out", "UsageError", "without if and split", NULL },
-        { "%simulate body=\"fma\" warps=5 block=96", "ValueError", "no whole number of blocks",
-          NULL },
+        { "%simulate body=\"fma\" warps=5 block=96", "ValueError", "no whole number of blocks", NULL },
         { "%simulate body=\"fma\" ilp=17", "ValueError", "ilp is 1 to 16", NULL },
         { "%simulate nosuch", "NameError", "nosuch", NULL },
     };
@@ -128,12 +127,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(numbers_are_those_of_nsight_compute, harness_set_up,
                                         harness_tear_down),
-        cmocka_unit_test_setup_teardown(fields_are_as_documented, harness_set_up,
-                                        harness_tear_down),
+        cmocka_unit_test_setup_teardown(fields_are_as_documented, harness_set_up, harness_tear_down),
         cmocka_unit_test_setup_teardown(bad_calls_have_their_caret_and_limit, harness_set_up,
                                         harness_tear_down),
-        cmocka_unit_test_setup_teardown(texts_stay_in_their_width, harness_set_up,
-                                        harness_tear_down),
+        cmocka_unit_test_setup_teardown(texts_stay_in_their_width, harness_set_up, harness_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
