@@ -333,7 +333,7 @@ static int passes_of(const struct access *a, uint32_t mask)
 static int sectors_of(const struct access *a, uint32_t mask)
 {
     if (a->space != SPACE_GLOBAL && a->space != SPACE_CONST)
-        return (int)ceil_div((int64_t)a->bytes * __builtin_popcount(mask), SECTOR_BYTES);
+        return (int)ceil_div((int64_t)a->bytes * mask_lanes(mask), SECTOR_BYTES);
     return a->is_linear ? memory_sectors_linear(a->address[0], a->step, a->bytes)
                         : memory_sectors(a->address, mask, a->bytes);
 }
@@ -347,7 +347,7 @@ void access_count(struct warp *w, const struct insn *in, const struct access *a,
         return;
     c = &w->cta->counts.accesses[in->counter];
     c->requests++;
-    c->bytes += (int64_t)a->bytes * __builtin_popcount(mask);
+    c->bytes += (int64_t)a->bytes * mask_lanes(mask);
     if (a->space == SPACE_SHARED) {
         c->passes += n = passes_of(a, mask);
         c->best += memory_best_passes(mask, a->bytes);

@@ -24,12 +24,21 @@ static uint32_t count_of(const struct group *g, int lane)
     return g->at->option & BARRIER_COUNTS ? word_of(g, g->at->b, lane) : 0;
 }
 
+/* All lanes hold the same word. */
+static bool is_one_word(const word32 *row)
+{
+    return !memcmp(row, row + 1, ROW32 - sizeof *row);
+}
+
 /* Lanes that the guard holds go on; lanes that name another barrier come to it in their turn. */
 static void keep_equal(struct warp *w, struct group *g, uint32_t mask)
 {
     int first = __builtin_ctz(mask);
     uint32_t equal = 0;
 
+    if (mask == g->mask && !(g->at->option & BARRIER_COUNTS) &&
+        is_one_word((const word32 *)(g->frame->rows + g->at->a)))
+        return;
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);
 
@@ -100,7 +109,7 @@ int barrier_arrive(struct warp *w, struct group *g, uint32_t mask)
         return EXEC_OK;
     }
     b = &cta->barriers[number];
-    lanes = __builtin_popcount(g->mask);
+    lanes = mask_lanes(g->mask);
     b->arrived += lanes;
     b->expected = (int)min_i64(count_of(g, __builtin_ctz(g->mask)), INT32_MAX);
     if (in->option & (BARRIER_POPC | BARRIER_AND | BARRIER_OR)) {
@@ -116,7 +125,7 @@ int barrier_arrive(struct warp *w, struct group *g, uint32_t mask)
         g->barrier = (int)number;
     }
     g->at++;
-    race_arrive(w, (int)number);
+    race_arrive(w, (int)number, in->option & BARRIER_COUNTS);
     cta->has_full_barrier |= is_complete(cta, b);
     return EXEC_OK;
 }
@@ -134,10 +143,28 @@ static void give_result(const struct group *g, const struct barrier *b)
         *d = (*d & ~g->mask) | (is_true ? g->mask : 0);
 }
 
+/* A barrier that some came to with a count and others without: those were not asked yet. */
+static void gather_rest(struct cta *cta, int number)
+{
+    for (int i = 0; i < cta->run->warps_per_block; i++) {
+        struct warp *w = &cta->warps[i];
+
+        for (uint32_t used = w->used_groups; used; used &= used - 1) {
+            const struct group *g = &w->groups[__builtin_ctz(used)];
+
+            if (g->state == GROUP_BARRIER && g->barrier == number &&
+                !((g->at - 1)->option & BARRIER_COUNTS))
+                race_gather(w, number);
+        }
+    }
+}
+
 static void release(struct cta *cta, int number)
 {
     bool is_full = is_of_all(cta, &cta->barriers[number]);
 
+    if (!is_full)
+        gather_rest(cta, number);
     for (int i = 0; i < cta->run->warps_per_block; i++) {
         struct warp *w = &cta->warps[i];
 

@@ -251,8 +251,8 @@ static int find_places(struct cta *cta, enum group_state state, int barrier, str
     int n = 0, k;
 
     for (int i = 0; i < cta->run->warps_per_block; i++)
-        for (int j = 0; j < MAX_GROUPS; j++) {
-            const struct group *g = &cta->warps[i].groups[j];
+        for (uint32_t used = cta->warps[i].used_groups; used; used &= used - 1) {
+            const struct group *g = &cta->warps[i].groups[__builtin_ctz(used)];
 
             if (g->state != state || (state == GROUP_BARRIER && g->barrier != barrier))
                 continue;

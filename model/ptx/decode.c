@@ -174,6 +174,7 @@ int decode_table(struct decoder *d)
     in->full = op->full;
     in->masked = op->masked;
     in->latency = op->latency;
+    in->sources = op->sources;
     note_constant(d);
     if ((is_op(d, "div") || is_op(d, "rem")) && is_constant(d, decode_operand(d, 2)))
         in->latency = LAT_DIVIDE_CONSTANT;

@@ -125,6 +125,7 @@ int decode_setp(struct decoder *d)
     struct comparing *by;
 
     set_exec(in, exec_setp, latency_of(type));
+    in->sources = 2;
     if (find_comparing(d, d->opcode.count - 2, type, &by) < 0 || take_joined(d) < 0)
         return -1;
     if (!take_source(d, 1, type.bits, &in->a) || !take_source(d, 2, type.bits, &in->b) ||
@@ -167,6 +168,7 @@ int decode_set(struct decoder *d)
         (to.kind == TYPE_HALVES && type.kind != TYPE_HALVES))
         return decode_refuse(d, "a comparison that is not executed");
     set_exec(in, exec_set, latency_of(type));
+    in->sources = 2;
     if (find_comparing(d, d->opcode.count - 3, type, &by) < 0 || take_joined(d) < 0)
         return -1;
     by->if_low = by->high ? truth & 0xffff : truth;

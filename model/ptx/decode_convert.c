@@ -183,6 +183,7 @@ int decode_convert(struct decoder *d)
         d->insn->full = op->full;
         d->insn->masked = op->masked;
         d->insn->latency = op->latency;
+        d->insn->sources = op->sources;
         return take_operands(d, &p, from_bits, to_bits);
     }
 

@@ -154,6 +154,7 @@ static int load_kernel_parameter(struct decoder *d, const struct operand *o, con
             return -1;
         in->full = move->full;
         in->masked = move->masked;
+        in->sources = move->sources;
         in->d = in->rows[0];
         in->a = (uint32_t)row;
         return 0;
@@ -176,6 +177,7 @@ static void move_word(struct decoder *d, uint64_t at)
 
     in->full = move->full;
     in->masked = move->masked;
+    in->sources = move->sources;
     in->d = is_store ? word : in->rows[0];
     in->a = is_store ? in->rows[0] : word;
 }

@@ -205,6 +205,7 @@ int decode_cvta(struct decoder *d)
         d->insn->full = op->full;
         d->insn->masked = op->masked;
         d->insn->latency = LAT_FREE;
+        d->insn->sources = op->sources;
         return take_source(d, 1, 64, &d->insn->a) && take_destination(d, 0, 64, &d->insn->d) ? 0
                                                                                              : -1;
     }

@@ -36,6 +36,7 @@ int decode_shfl(struct decoder *d)
     if (!opcode_has(&d->opcode, "sync"))
         return refuse_old(d);
     set_sync(in, exec_shfl, &SYNC_SHFL);
+    in->full = d->table->shuffle;
     in->option = opcode_has(&d->opcode, "up")     ? SHFL_UP
                  : opcode_has(&d->opcode, "down") ? SHFL_DOWN
                  : opcode_has(&d->opcode, "bfly") ? SHFL_BFLY

@@ -79,6 +79,12 @@ void defined_set(uint8_t *bits, uint64_t at, uint64_t n)
         set_bits(bits, low_bits(n));
 }
 
+/* Nearly always all or none. */
+static uint64_t count_word(uint64_t v)
+{
+    return v == UINT64_MAX ? WORD_BITS : v ? (uint64_t)__builtin_popcountll(v) : 0;
+}
+
 uint64_t defined_count(const uint8_t *bits, uint64_t at, uint64_t n)
 {
     uint64_t sum = 0, end = at + n;
@@ -86,7 +92,7 @@ uint64_t defined_count(const uint8_t *bits, uint64_t at, uint64_t n)
     for (; at < end && at % 8; at++)
         sum += bits[at / 8] >> at % 8 & 1;
     for (; end - at >= WORD_BITS && at < end; at += WORD_BITS)
-        sum += (uint64_t)__builtin_popcountll(load_word(bits + at / 8));
+        sum += count_word(load_word(bits + at / 8));
     for (; at < end; at++)
         sum += bits[at / 8] >> at % 8 & 1;
     return sum;

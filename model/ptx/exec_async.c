@@ -47,7 +47,9 @@ void async_start(struct warp *w)
         w->pending = p->next;
         give_pending(w->cta, p);
     }
-    memset(w->commits, 0, sizeof w->commits);
+    if (w->has_commits)
+        memset(w->commits, 0, sizeof w->commits);
+    w->has_commits = false;
 }
 
 struct insn *async_part(const struct insn *in, int i)
@@ -220,6 +222,7 @@ int exec_async_commit(struct warp *w, const struct insn *in, uint32_t mask)
     (void)in;
     for (uint32_t m = mask; m; m &= m - 1)
         w->commits[__builtin_ctz(m)]++;
+    w->has_commits = true;
     return EXEC_OK;
 }
 

@@ -11,14 +11,17 @@ typedef uint64_t __attribute__((may_alias)) word64;
 
 static void fill(uint8_t *rows, const struct fixed_row *f, uint64_t v)
 {
+    word32 *narrow = (word32 *)(rows + f->row);
+    word64 *wide = (word64 *)(rows + f->row);
+
     if (f->bytes == 0)
-        *(word32 *)(rows + f->row) = (uint32_t)v;
+        *narrow = (uint32_t)v;
     else if (f->bytes == 4)
         for (int l = 0; l < WARP; l++)
-            ((word32 *)(rows + f->row))[l] = (uint32_t)v;
+            narrow[l] = (uint32_t)v;
     else
         for (int l = 0; l < WARP; l++)
-            ((word64 *)(rows + f->row))[l] = v;
+            wide[l] = v;
 }
 
 /* Threads are numbered x first, then y, then z. */

@@ -160,6 +160,8 @@ struct insn {
     uint8_t memory;            /* enum memory_kind of exec_memory.c */
     uint8_t vector;            /* registers of a vector access: 1, 2, 4 */
     uint8_t control;           /* enum control */
+    uint8_t sources;           /* rows of a, b, c that may be others of the same value; 0: none */
+    uint8_t skip;              /* instructions behind it that need not run: copies.c */
     uint16_t option;           /* of the instruction itself */
     int64_t offset;            /* of an address */
     uint32_t rows[MAX_VECTOR]; /* registers of a vector access or pack */
@@ -212,6 +214,7 @@ enum { BLOCK_EXIT = -1 }; /* as a rejoin: the end of the function */
 /* Instructions that are entered at the first and left after the last. */
 struct block {
     const struct insn *first, *end; /* the straight part */
+    const struct insn *start;       /* the first that needs to run: copies.c */
     const struct insn *control;     /* the branch, call or return; NULL: falls through */
     enum block_end kind;
     int next, target; /* blocks: when not taken, when taken */
@@ -485,6 +488,7 @@ struct warp {
     uint32_t cluster_arrived;   /* lanes at barrier.cluster in a phase that is not over */
     struct pending *pending;    /* copies under way, the first first: exec_async.c */
     uint32_t commits[WARP];     /* groups of copies that a lane has closed */
+    bool has_commits;           /* some lane has */
     struct fault_site fault;
     struct trace *trace; /* NULL: not timed */
 };
@@ -554,6 +558,7 @@ struct op_table {
     const struct comparison *comparisons;
     size_t comparison_count;
     exec_fn *load, *store; /* of an instruction with a counter (lanes_memory.h) */
+    exec_fn *shuffle;      /* lanes_shuffle.h */
 };
 struct comparison {
     const char *spelling; /* "lt.s32" */
@@ -669,6 +674,12 @@ int simt_run(struct cta *cta, struct err *err) MUST_CHECK;
 /* state.c: equal numbers (almost surely) mean equal states, memory apart. */
 uint64_t simt_state(const struct cta *cta);
 
+/* How many lanes a mask has: nearly always all. */
+static inline int mask_lanes(uint32_t mask)
+{
+    return mask == FULL_MASK ? WARP : __builtin_popcount(mask);
+}
+
 /* frame.c: rows of a call. NULL: out of memory. */
 bool frame_is_changing(enum special special); /* with the block or the call */
 struct frame *frame_open(struct warp *w, const struct function *f, struct frame *caller);
@@ -709,6 +720,9 @@ bool order_matters(const struct run *run);
  * has the instructions that touch them looked at; after all else was found about the module.
  */
 int locals_find(struct ptx_module *module, struct err *err) MUST_CHECK;
+/* copies.c: passes over moves whose readers can read what they copy; after locals_find. */
+int copies_find(struct ptx_module *module, struct err *err) MUST_CHECK;
+
 /* exec_locals.c: those instructions. local_branch: whether the guard has a value. */
 exec_fn exec_local_full, exec_local_masked;
 int local_branch(struct warp *w, const struct insn *in, uint32_t mask);

@@ -298,11 +298,13 @@ static const struct comparison comparisons[] = {
 };
 
 #ifdef OPS_IS_SPARSE
-#define load_full  NULL
-#define store_full NULL
+#define load_full    NULL
+#define store_full   NULL
+#define shuffle_full NULL
 #else
 #include "model/ptx/lanes_memory.h"
+#include "model/ptx/lanes_shuffle.h"
 #endif
 
 const struct op_table OPS_TABLE = { ops,       COUNT(ops), comparisons, COUNT(comparisons),
-                                    load_full, store_full };
+                                    load_full, store_full, shuffle_full };

@@ -104,26 +104,37 @@ static inline uint8_t *host_of(const struct warp *w, const struct pattern *p, ui
     return (uint8_t *)(p->base + first);
 }
 
+/*
+ * 32 bytes of a row, and as many values of memory. They are named as vectors because the compiler
+ * takes loops of eight lanes apart, and a row that was stored lane by lane is slow to be read
+ * whole.
+ */
+#define LANES_OF(CELL) (32 / (int)sizeof(CELL))
+#define VECTOR_OF(T, CELL)                                                                         \
+    __attribute__((vector_size(sizeof(T) * LANES_OF(CELL)), aligned(1), may_alias)) T
+
 /* One register of each lane from memory, as T, into a row of CELL. */
 #define LOAD(CELL, T)                                                                              \
     for (int i = 0; i < vector; i++) {                                                             \
+        typedef VECTOR_OF(CELL, CELL) row_part;                                                    \
+        typedef VECTOR_OF(T, CELL) memory_part;                                                    \
+        enum { PART = LANES_OF(CELL) };                                                            \
         CELL *D = (CELL *)(void *)(w->rows + in->rows[i]);                                         \
         const uint8_t *from = host + i * (int)sizeof(T);                                           \
                                                                                                    \
         if (shape == SHAPE_NEXT && vector == 1)                                                    \
-            for (int g = 0; g < GROUPS; g++) {                                                     \
-                const T *S = (const T *)(const void *)(from + p->group_at[g]);                     \
+            for (int l = 0; l < WARP; l += PART) {                                                 \
+                const T *S = (const T *)(const void *)(from + p->group_at[l / GROUP_LANES]);       \
                                                                                                    \
-                _Pragma("GCC ivdep") for (int l = 0; l < GROUP_LANES; l++)                         \
-                    D[g * GROUP_LANES + l] = (CELL)S[l];                                           \
+                *(row_part *)(D + l) =                                                             \
+                    __builtin_convertvector(*(const memory_part *)(S + l % GROUP_LANES),           \
+                                            row_part);                                             \
             }                                                                                      \
         else if (shape == SHAPE_SAME)                                                              \
-            for (int g = 0; g < GROUPS; g++) {                                                     \
-                CELL v = (CELL) * (const T *)(const void *)(from + p->group_at[g]);                \
-                                                                                                   \
-                _Pragma("GCC ivdep") for (int l = 0; l < GROUP_LANES; l++)                         \
-                    D[g * GROUP_LANES + l] = v;                                                    \
-            }                                                                                      \
+            for (int l = 0; l < WARP; l += PART)                                                   \
+                *(row_part *)(D + l) =                                                             \
+                    (row_part){ 0 } +                                                              \
+                    (CELL) * (const T *)(const void *)(from + p->group_at[l / GROUP_LANES]);       \
         else                                                                                       \
             _Pragma("GCC ivdep") for (int l = 0; l < WARP; l++) D[l] =                             \
                 (CELL) * (const T *)(const void *)(from + lane_at(in, p, l));                      \
@@ -178,15 +189,18 @@ static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
 /* Lanes in ascending order: where two write the same, the higher one stays. */
 #define STORE(CELL, T)                                                                             \
     for (int i = 0; i < vector; i++) {                                                             \
+        typedef VECTOR_OF(CELL, CELL) row_part;                                                    \
+        typedef VECTOR_OF(T, CELL) memory_part;                                                    \
+        enum { PART = LANES_OF(CELL) };                                                            \
         const CELL *S = (const CELL *)(const void *)(w->rows + in->rows[i]);                       \
         uint8_t *to = host + i * (int)sizeof(T);                                                   \
                                                                                                    \
         if (shape == SHAPE_NEXT && vector == 1)                                                    \
-            for (int g = 0; g < GROUPS; g++) {                                                     \
-                T *D = (T *)(void *)(to + p->group_at[g]);                                         \
+            for (int l = 0; l < WARP; l += PART) {                                                 \
+                T *D = (T *)(void *)(to + p->group_at[l / GROUP_LANES]);                           \
                                                                                                    \
-                _Pragma("GCC ivdep") for (int l = 0; l < GROUP_LANES; l++) D[l] =                  \
-                    (T)S[g * GROUP_LANES + l];                                                     \
+                *(memory_part *)(D + l % GROUP_LANES) =                                            \
+                    __builtin_convertvector(*(const row_part *)(S + l), memory_part);              \
             }                                                                                      \
         else                                                                                       \
             for (int l = 0; l < WARP; l++)                                                         \

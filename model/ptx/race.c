@@ -50,6 +50,7 @@ struct race {
     uint32_t now, base;                   /* the next access; everybody knows what is before base */
     uint32_t knows[MAX_WARPS][MAX_WARPS]; /* of the first about the second */
     uint32_t lanes[MAX_WARPS][WARP];      /* each lane about its own warp */
+    uint32_t whole[MAX_WARPS];            /* and what all lanes of a warp know at least */
     uint32_t gathered[MAX_BARRIERS + 1][MAX_WARPS];
     struct slot slots[SLOTS];
 };
@@ -98,7 +99,7 @@ void race_block(struct cta *cta)
 
 /* ---- What is waited for --------------------------------------------------------------------- */
 
-void race_arrive(struct warp *w, int barrier)
+void race_gather(struct warp *w, int barrier)
 {
     struct race *r = w->cta->race;
     uint32_t *gathered;
@@ -108,7 +109,18 @@ void race_arrive(struct warp *w, int barrier)
     gathered = r->gathered[barrier];
     for (int v = 0; v < w->cta->run->warps_per_block; v++)
         gathered[v] = later(gathered[v], later(r->knows[w->index][v], r->base));
-    gathered[w->index] = ++r->now;
+}
+
+/* After a barrier of all threads everybody knows everything: nothing needs to be gathered. */
+void race_arrive(struct warp *w, int barrier, bool is_counted)
+{
+    struct race *r = w->cta->race;
+
+    if (!r)
+        return;
+    if (is_counted)
+        race_gather(w, barrier);
+    r->gathered[barrier][w->index] = ++r->now;
 }
 
 void race_leave(struct warp *w, int barrier, bool is_full)
@@ -123,8 +135,7 @@ void race_leave(struct warp *w, int barrier, bool is_full)
     }
     for (int v = 0; v < w->cta->run->warps_per_block; v++)
         r->knows[w->index][v] = later(r->knows[w->index][v], r->gathered[barrier][v]);
-    for (int l = 0; l < WARP; l++)
-        r->lanes[w->index][l] = later(r->lanes[w->index][l], r->gathered[barrier][w->index]);
+    r->whole[w->index] = later(r->whole[w->index], r->gathered[barrier][w->index]);
 }
 
 void race_forget(struct cta *cta, int barrier)
@@ -140,8 +151,11 @@ void race_meet(struct warp *w, uint32_t lanes)
     if (!r)
         return;
     r->now++;
-    for (uint32_t m = lanes; m; m &= m - 1)
-        r->lanes[w->index][__builtin_ctz(m)] = r->now;
+    if (lanes == FULL_MASK)
+        r->whole[w->index] = r->now;
+    else
+        for (uint32_t m = lanes; m; m &= m - 1)
+            r->lanes[w->index][__builtin_ctz(m)] = r->now;
 }
 
 static struct slot *slot_of(struct race *r, uint64_t address)
@@ -193,7 +207,7 @@ static bool is_ordered(const struct race *r, int warp, int lane, uint64_t stamp)
         return time < r->knows[warp][STAMP_WARP(stamp)];
     if (STAMP_LANE(stamp) == lane && !(stamp & STAMP_MANY))
         return true;
-    return time < r->lanes[warp][lane];
+    return time < later(r->lanes[warp][lane], r->whole[warp]);
 }
 
 static const struct insn *insn_of(const struct warp *w, uint64_t stamp)

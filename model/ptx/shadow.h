@@ -48,8 +48,12 @@ uint64_t defined_count(const uint8_t *bits, uint64_t at, uint64_t n);
 int race_new(struct cta *cta);
 void race_block(struct cta *cta);
 
-/* A warp comes to a barrier of the block; it leaves one, of all threads or of some. */
-void race_arrive(struct warp *w, int barrier);
+/*
+ * A warp comes to a barrier of the block, with a count of threads or without; what it knows is
+ * given to those who leave a barrier of some threads; it leaves one, of all threads or of some.
+ */
+void race_arrive(struct warp *w, int barrier, bool is_counted);
+void race_gather(struct warp *w, int barrier);
 void race_leave(struct warp *w, int barrier, bool is_full);
 void race_forget(struct cta *cta, int barrier); /* it is used again from here on */
 

@@ -22,6 +22,8 @@ enum {
     POLL_INTERVAL = 10000, /* warp instructions between looks at the stop flag: far below 1 ms */
 };
 
+typedef uint32_t __attribute__((may_alias)) word32;
+
 enum run_result { RUN_FAULT = -1, RUN_OK, RUN_TURN };
 
 /* ---- Groups and joins ----------------------------------------------------------------------- */
@@ -160,7 +162,7 @@ static int end_lanes(struct warp *w, struct group *g)
     if (async_finish(w, mask, false) < 0)
         return RUN_FAULT;
     w->live &= ~mask;
-    w->cta->live_threads -= __builtin_popcount(mask);
+    w->cta->live_threads -= mask_lanes(mask);
     for (struct frame *f = g->frame; f; f = f->caller) {
         f->lanes &= ~mask;
         if (!f->lanes && f->caller)
@@ -414,7 +416,7 @@ static int run_masked(struct warp *w, struct group *g)
         int result = mask ? in->masked(w, in, mask) : EXEC_OK;
 
         if (result == EXEC_OK) {
-            g->at++;
+            g->at += 1 + in->skip;
             continue;
         }
         return handle(w, g, result, mask);
@@ -428,7 +430,7 @@ static int run_full(struct warp *w, struct group *g)
     const struct insn *in = g->at, *end = g->block->end;
     uint32_t mask = g->mask;
 
-    for (; in != end; in++) {
+    for (; in != end; in += 1 + in->skip) {
         uint32_t some = mask;
         int result;
 
@@ -449,15 +451,21 @@ static int run_full(struct warp *w, struct group *g)
 
 /* ---- A warp --------------------------------------------------------------------------------- */
 
+/* A word of all ones for each lane, and two: a row of 64 bits is two words a lane. */
 static void expand_mask(struct warp *w, uint32_t mask)
 {
+#define BITS4(n) 1U << (n), 2U << (n), 4U << (n), 8U << (n)
+#define BITS8(n) BITS4(n), BITS4((n) + 4)
+    static const uint32_t BITS[WARP] = { BITS8(0), BITS8(8), BITS8(16), BITS8(24) };
+    word32 *words = (word32 *)(void *)w->lanes64;
+
     if (w->expanded == mask)
         return;
     w->expanded = mask;
     for (int l = 0; l < WARP; l++)
-        w->lanes32[l] = 0 - (mask >> l & 1);
+        w->lanes32[l] = mask & BITS[l] ? UINT32_MAX : 0;
     for (int l = 0; l < WARP; l++)
-        w->lanes64[l] = 0 - (uint64_t)(mask >> l & 1);
+        words[2 * l] = words[2 * l + 1] = w->lanes32[l];
 }
 
 /* in: where the warp is, for the report of a launch that is stopped. */
@@ -481,13 +489,13 @@ static int enter_block(struct warp *w, struct group *g)
 {
     const struct block *b = g->block;
 
-    g->at = b->first;
+    g->at = b->start;
     if (b->is_waiting) {
         g->spins -= WAIT_COST;
         w->cta->looks++;
     }
     w->cta->counts.block_runs[b->id]++;
-    w->cta->counts.block_lanes[b->id] += __builtin_popcount(g->mask);
+    w->cta->counts.block_lanes[b->id] += mask_lanes(g->mask);
     w->instructions += b->insn_count;
     w->cta->poll -= b->insn_count;
     if (w->trace)

@@ -70,6 +70,50 @@ static void registers_are_packed_and_taken_apart(void **state)
     }
 }
 
+/* Moves of what stays the same are passed over: nobody may see it, and they count. */
+static void a_move_may_be_passed_over_where_its_source_stays(void **state)
+{
+    static const struct {
+        const char *body;
+        uint64_t want[4];
+    } cases[] = {
+        /* Read through a chain, by arithmetic, a comparison, an address and a store. */
+        { "mov.u32 %r1, %ntid.x;\nmov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 41;\n"
+          "setp.eq.u32 %p1, %r2, 1;\nselp.b64 %q1, 5, 6, %p1;\ncvt.u64.u32 %q0, %r3;\n"
+          "mov.u32 %r4, 16;\nmov.u32 %r5, %r4;\nst.shared.u32 [%r5+4], %r2;\n"
+          "ld.shared.u32 %r6, [%r4+4];\ncvt.u64.u32 %q2, %r6;\nmov.b64 %q3, %rd7;\n"
+          "sub.u64 %q3, %q3, %rd7;\n",
+          { 42, 5, 1, 0 } },
+        /* The source is written again, and so is the copy. */
+        { "mov.b32 %r1, 7;\nmov.b32 %r2, %r1;\nmov.b32 %r1, 8;\ncvt.u64.u32 %q0, %r2;\n"
+          "cvt.u64.u32 %q1, %r1;\nmov.b32 %r3, 3;\nsetp.eq.u32 %p1, %r1, 8;\n"
+          "@%p1 mov.b32 %r3, 4;\ncvt.u64.u32 %q2, %r3;\n",
+          { 7, 8, 4 } },
+        /* Turns of a loop. */
+        { "mov.b32 %r1, 0;\nmov.b32 %r2, 5;\nL:\nmov.u32 %r3, %ntid.x;\nadd.u32 %r1, %r1, %r2;\n"
+          "mov.b32 %r4, %r2;\nsub.u32 %r2, %r2, %r3;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;\n"
+          "cvt.u64.u32 %q0, %r1;\ncvt.u64.u32 %q1, %r4;\n",
+          { 15, 1 } },
+        /* Readers that are no loop over lanes. */
+        { "mov.b32 %r1, 6;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, 1;\ncvt.u64.u32 %q0, %r2;\n"
+          "mov.b32 %r3, 9;\nmov.b64 %q1, {%r3, %r1};\nmov.b32 %r4, 32;\n"
+          "st.shared.u32 [32], %r3;\natom.shared.add.u32 %r5, [%r4], %r1;\n"
+          "ld.shared.u32 %r6, [%r4];\ncvt.u64.u32 %q2, %r6;\n",
+          { 6, 0x600000009, 15 } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        uint64_t out[4];
+
+        run(cases[i].body, out);
+        for (int k = 0; k < 4; k++)
+            if (out[k] != cases[i].want[k])
+                fail_msg("case %zu, word %d: 0x%llx, not 0x%llx", i, k, (unsigned long long)out[k],
+                         (unsigned long long)cases[i].want[k]);
+    }
+}
+
 static void special_registers_are_known(void **state)
 {
     static const struct {
@@ -188,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registers_are_packed_and_taken_apart),
+        cmocka_unit_test(a_move_may_be_passed_over_where_its_source_stays),
         cmocka_unit_test(special_registers_are_known),
         cmocka_unit_test(time_passes),
         cmocka_unit_test(prmt_has_seven_modes),
