@@ -8,6 +8,9 @@
 
 #include "model/memory.h"
 
+/* No loop is longer: straight code repeated, and a piece of code for every other round. */
+static const int64_t MOST_TIMES = (int64_t)BODY_MAX_COUNT * BODY_MAX_STEPS;
+
 /* What a stream under construction has so far; it becomes arrays of the arena at its end. */
 struct growing {
     void *data;
@@ -21,6 +24,7 @@ struct making {
     int ilp;
     struct growing blocks, accesses, forks, streams; /* of the whole body */
     struct body *body;
+    int64_t emitted; /* instructions */
     bool is_out_of_memory, is_too_long;
 };
 
@@ -28,6 +32,7 @@ struct making {
 struct path_maker {
     struct growing steps, ops;
     int first_access;
+    int most_below; /* paths that are open at once in one of its forks */
 };
 
 /* Room for one more element, zeroed; NULL: out of memory, which the end asks for. */
@@ -139,6 +144,7 @@ static void emit_op(struct making *m, struct path_maker *p, const struct body_op
                     uint32_t mask, int64_t times)
 {
     mask &= from->mask;
+    m->is_too_long |= (m->emitted += m->ilp) > BODY_MAX_EMITTED;
     for (int chain = 0; mask && chain < m->ilp; chain++) {
         struct core_op *op = append(m, &p->ops, sizeof *op);
 
@@ -192,6 +198,23 @@ static void close_block(struct making *m, struct path_maker *p, int repeat)
 static void emit_list(struct making *m, struct path_maker *p, int first, uint32_t mask,
                       int64_t times);
 
+/* The steps behind `from` once more, `count` times. */
+static void copy_rounds(struct making *m, struct path_maker *p, int from, int64_t count)
+{
+    int n = p->steps.count - from;
+
+    if (p->steps.count + count * n > BODY_MAX_STEPS) {
+        m->is_too_long = true;
+        return;
+    }
+    for (int64_t i = 0; i < count * n; i++) {
+        struct core_step *step = append(m, &p->steps, sizeof *step);
+
+        if (step)
+            *step = ((struct core_step *)p->steps.data)[from + i % n];
+    }
+}
+
 /* The body of a loop, `count` times by the same lanes. */
 static void emit_rounds(struct making *m, struct path_maker *p, const struct body_item *loop,
                         uint32_t mask, int count, int64_t times)
@@ -200,6 +223,10 @@ static void emit_rounds(struct making *m, struct path_maker *p, const struct bod
 
     if (count <= 0 || !mask)
         return;
+    if (times > MOST_TIMES / count) {
+        m->is_too_long = true;
+        return;
+    }
     close_block(m, p, 1);
     from = p->steps.count;
     emit_list(m, p, loop->first, mask, times * count);
@@ -208,17 +235,7 @@ static void emit_rounds(struct making *m, struct path_maker *p, const struct bod
         return;
     }
     close_block(m, p, 1);
-    for (int i = 0, n = p->steps.count - from; i < (count - 1) * n; i++) {
-        struct core_step *step;
-
-        if (p->steps.count > BODY_MAX_STEPS) {
-            m->is_too_long = true;
-            return;
-        }
-        step = append(m, &p->steps, sizeof *step);
-        if (step)
-            *step = ((struct core_step *)p->steps.data)[from + i % n];
-    }
+    copy_rounds(m, p, from, count - 1);
 }
 
 /* The lanes of mask that are at least `from` trips in. */
@@ -237,7 +254,7 @@ static void emit_loop(struct making *m, struct path_maker *p, const struct body_
                       uint32_t mask, int64_t times)
 {
     emit_rounds(m, p, loop, mask, loop->low, times);
-    for (int round = loop->low; round < loop->high; round++)
+    for (int round = loop->low; round < loop->high && !m->is_too_long; round++)
         emit_rounds(m, p, loop, lanes_with_trips(mask, loop->low, loop->high, round), 1, times);
 }
 
@@ -256,8 +273,9 @@ static uint32_t first_lanes(uint32_t mask, int n)
     return out;
 }
 
+/* *most gets the paths that are open at once, itself and those of its forks; 0: it is empty. */
 static bool make_path(struct making *m, int first, uint32_t mask, int64_t times,
-                      struct core_stream *out)
+                      struct core_stream *out, int *most)
 {
     struct path_maker p = { .first_access = m->accesses.count };
 
@@ -265,6 +283,7 @@ static bool make_path(struct making *m, int first, uint32_t mask, int64_t times,
         emit_list(m, &p, first, mask, times);
     close_block(m, &p, 1);
     *out = (struct core_stream){ .steps = p.steps.data, .step_count = p.steps.count };
+    *most = p.steps.count > 0 ? 1 + p.most_below : 0;
     return p.steps.count > 0;
 }
 
@@ -296,7 +315,7 @@ static void emit_fork(struct making *m, struct path_maker *p, const struct body_
 {
     struct core_stream *paths = arena_array(m->arena, WARP, sizeof *paths);
     uint32_t masks[WARP];
-    int firsts[WARP], n = share_lanes(item, mask, masks, firsts), count = 0;
+    int firsts[WARP], n = share_lanes(item, mask, masks, firsts), count = 0, open = 0;
     struct core_fork *fork;
     struct core_step *step;
 
@@ -305,8 +324,13 @@ static void emit_fork(struct making *m, struct path_maker *p, const struct body_
         m->is_out_of_memory = true;
         return;
     }
-    for (int i = 0; i < n; i++)
-        count += make_path(m, firsts[i], masks[i], times, &paths[count]);
+    for (int i = 0; i < n; i++) {
+        int most;
+
+        count += make_path(m, firsts[i], masks[i], times, &paths[count], &most);
+        open += most;
+    }
+    p->most_below = (int)max_i64(p->most_below, open);
     p->first_access = m->accesses.count;
     if (!count)
         return;
@@ -355,6 +379,7 @@ int body_parse(const char *text, int ilp, const struct costs *costs, struct aren
 {
     struct body_tree tree;
     struct making m = { .arena = arena, .costs = costs, .tree = &tree, .ilp = ilp, .body = out };
+    int paths;
 
     *out = (struct body){ 0 };
     *place = (struct body_place){ 0 };
@@ -362,13 +387,21 @@ int body_parse(const char *text, int ilp, const struct costs *costs, struct aren
         return -1;
     if (find_producers(&m, place, err) < 0)
         return -1;
-    make_path(&m, tree.first, ~UINT32_C(0), 1, &out->stream);
+    make_path(&m, tree.first, ~UINT32_C(0), 1, &out->stream, &paths);
     *place = (struct body_place){ 0, strlen(text) };
     if (m.is_out_of_memory)
         return err_set(err, ERR_ResourceError, "the body does not fit in memory");
     if (m.is_too_long)
-        return err_set(err, ERR_ValueError, "one round has more than %d pieces of straight code",
-                       BODY_MAX_STEPS);
+        return err_set(
+            err, ERR_ValueError,
+            "one round has more than %d pieces of straight code, or %d instructions with "
+            "a round for each lane that differs",
+            BODY_MAX_STEPS, BODY_MAX_EMITTED);
+    if (paths > CORE_MAX_PATHS)
+        return err_set(err, ERR_ValueError,
+                       "lanes part into %d paths at once: a warp has at most %d, those that wait "
+                       "for others included",
+                       paths, CORE_MAX_PATHS);
     if (!out->instructions)
         return err_set(err, ERR_ValueError, "the body has no instruction that any lane executes");
     settle_paths(&m);

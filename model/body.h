@@ -70,11 +70,12 @@
 
 enum {
     BODY_MAX_TEXT = 4096,
-    BODY_MAX_OPS = 2000,     /* instructions as written, repeats of one included */
-    BODY_MAX_ILP = 16,       /* chains side by side */
-    BODY_MAX_COUNT = 100000, /* of a loop */
-    BODY_MAX_STEPS = 65536,  /* pieces of straight code of one round */
-    BODY_MAX_DEPTH = 16,     /* groups in groups */
+    BODY_MAX_OPS = 2000,        /* instructions as written, repeats of one included */
+    BODY_MAX_ILP = 16,          /* chains side by side */
+    BODY_MAX_COUNT = 100000,    /* of a loop */
+    BODY_MAX_STEPS = 65536,     /* pieces of straight code of one round */
+    BODY_MAX_EMITTED = 1 << 19, /* instructions of those pieces, for each chain */
+    BODY_MAX_DEPTH = 16,        /* groups in groups */
 };
 
 /* One round of a body, as the core layer runs it. */

@@ -100,16 +100,16 @@ static bool look(struct search *s, const struct core *core, int64_t all_rounds)
     return false;
 }
 
-/* Steps until the state recurs, or the events are used up; *events goes on from there. */
-static int find_period(struct core *core, int64_t from, struct search *s, bool *found,
-                       int64_t *events, const atomic_bool *stop, struct err *err)
+/* Steps until the state recurs, for `most` events. */
+static int find_period(struct core *core, int64_t from, struct search *s, bool *found, int64_t most,
+                       const atomic_bool *stop, struct err *err)
 {
-    int64_t rounds = core_rounds(core, -1);
+    int64_t rounds = core_rounds(core, -1), events = 0;
 
-    for (*found = false; !*found && *events < CORE_MAX_EVENTS; ++*events) {
+    for (*found = false; !*found && events < most; events++) {
         int64_t now;
 
-        if (poll_stop(stop, *events, err) < 0)
+        if (poll_stop(stop, events, err) < 0)
             return -1;
         if (!core_step(core))
             return 0;
@@ -140,7 +140,9 @@ int core_settle(const struct core_config *config, const struct core_record *reco
 {
     struct core *core = core_new(config, record, arena);
     struct search *s = arena_alloc(arena, sizeof *s);
-    int64_t events = 0, shown = record ? record->cycles : 0;
+    /* A window is searched at each event of its warp: 64 instructions cost what 8 do in order. */
+    int64_t most = config->window ? CORE_MAX_EVENTS / 8 : CORE_MAX_EVENTS;
+    int64_t shown = record ? record->cycles : 0;
     bool found = false;
 
     *out = (struct core_steady){ 0 };
@@ -152,7 +154,7 @@ int core_settle(const struct core_config *config, const struct core_record *reco
         return -1;
     if (record)
         core_finish_record(core);
-    if (!config->jitter && find_period(core, shown, s, &found, &events, stop, err) < 0)
+    if (!config->jitter && find_period(core, shown, s, &found, most, stop, err) < 0)
         return -1;
     if (!found) {
         if (run_to(core, core_next_cycle(core) + WARMUP_CYCLES, stop, err) < 0)

@@ -342,7 +342,7 @@ static const struct field FIELDS[] = {
     { "units", "0..1", "share of cycles in which a unit takes no instruction" },
     { "memory", "bytes/cycle", "that came from each level; passes a cycle of shared memory" },
     { "round_instructions", "instructions", "of a warp in one round of the body" },
-    { "round_cycles", "cycles", "that a warp takes for a round, on average" },
+    { "round_cycles", "cycles", "that a warp takes for a round, on average; null: no round ended" },
     { "lane_efficiency", "0..1", "active lanes / (32 * instructions)" },
     { "ipc", "instructions/cycle", "of all schedulers simulated" },
 };

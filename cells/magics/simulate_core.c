@@ -241,11 +241,11 @@ static int place_warps(const struct sweep *sweep, size_t i, struct core_simulati
     c->warps = (int)sweep_int(sweep, i, "warps");
     if (check_warps(sweep, c, err) < 0)
         return -1;
-    block = simulate_optional(sweep, i, "block", c->warps * WARP) / WARP;
-    if (block < 1 || c->warps % block)
+    block = (simulate_optional(sweep, i, "block", c->warps * WARP) + WARP - 1) / WARP;
+    if (c->warps % block)
         return call_fail(sweep->call, "block", err, ERR_ValueError,
                          "block=%d: %d warps are no whole number of blocks of %d",
-                         simulate_optional(sweep, i, "block", 0), c->warps, (int)max_i64(block, 1));
+                         simulate_optional(sweep, i, "block", 0), c->warps, block);
     c->config.warps_per_block = block;
     c->config.resident_blocks = c->warps / block;
     c->config.block_count = c->config.resident_blocks;

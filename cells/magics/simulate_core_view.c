@@ -78,12 +78,18 @@ static double cycles_per_issue(const struct core_view *v)
     return sum;
 }
 
+/* 0: no warp came to the end of a round in the cycles that were counted. */
 static double round_cycles(const struct core_view *v)
 {
     const struct core_steady *steady = &v->c->steady;
 
     return steady->sums.rounds ? (double)steady->cycles * v->c->warps / (double)steady->sums.rounds
                                : 0;
+}
+
+static json_t *round_cycles_json(const struct core_view *v)
+{
+    return v->c->steady.sums.rounds ? json_real(round_cycles(v)) : json_null();
 }
 
 static double lane_efficiency(const struct core_view *v)
@@ -232,7 +238,7 @@ static int set_fields(const struct core_view *v, struct err *err)
 {
     const struct steady *steady = &v->s->steady;
     json_t *fields = json_pack(
-        "{s:s, s:f, s:o, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, s:I, s:f, s:f, "
+        "{s:s, s:f, s:o, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, s:I, s:o, s:f, "
         "s:f, s:o, s:o}",
         "layer", "core", "issue_utilization", steady->issue_utilization, "period",
         steady->period ? json_integer(steady->period) : json_null(), "warmup",
@@ -240,8 +246,8 @@ static int set_fields(const struct core_view *v, struct err *err)
         "selected", steady->selected, "not_selected", steady->not_selected, "stalled",
         steady->stalled, "eligible", steady->eligible, "scheduler", scheduler_json(v),
         "stalls_per_issue", stalls_json(v), "units", units_json(v), "memory", memory_json(v),
-        "round_instructions", (json_int_t)v->c->body.instructions, "round_cycles", round_cycles(v),
-        "lane_efficiency", lane_efficiency(v), "ipc",
+        "round_instructions", (json_int_t)v->c->body.instructions, "round_cycles",
+        round_cycles_json(v), "lane_efficiency", lane_efficiency(v), "ipc",
         steady->issue_utilization * v->c->config.partitions, "per_warp", per_warp_json(v),
         "timeline", timeline_json(v));
     int rc = fields ? json_object_update(v->result->fields, fields) : -1;
@@ -392,8 +398,13 @@ static const char *steady_text(const struct core_view *v)
 
 static const char *round_text(const struct core_view *v)
 {
-    return result_text(v->result, "%lld instructions in %.1f cycles, %s of the lanes busy%s",
-                       (long long)v->c->body.instructions, round_cycles(v),
+    const char *cycles =
+        v->c->steady.sums.rounds
+            ? result_text(v->result, "%.1f cycles", round_cycles(v))
+            : result_text(v->result, "more than %lld cycles", (long long)v->c->steady.cycles);
+
+    return result_text(v->result, "%lld instructions in %s, %s of the lanes busy%s",
+                       (long long)v->c->body.instructions, cycles,
                        simulate_percent(v->result, lane_efficiency(v)),
                        v->c->is_cut ? "; cut" : "");
 }

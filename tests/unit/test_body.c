@@ -188,6 +188,13 @@ static void wrong_bodies_name_the_word_and_the_limit(void **state)
         { "if lanes=32 (fma)", ERR_ValueError, "lanes=32: lanes is 1 to 31", 9, 11 },
         { "(fma)*0", ERR_ValueError, "no instruction that any lane executes", 0, 7 },
         { "((fma; (iadd)*2)*400; mufu)*400", ERR_ValueError, "more than 65536 pieces", 0, 31 },
+        /* The product is no int64_t. */
+        { "((((fma)*100000)*100000)*100000)*100000", ERR_ValueError, "more than 65536", 0, 39 },
+        /* Neither is what int counts of steps. */
+        { "((fma)*2; (fma)*3)*100000", ERR_ValueError, "more than 65536 pieces", 0, 25 },
+        { "((((((((((fma)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31",
+          ERR_ValueError, "a round for each lane that differs", 0, 83 },
+        { "split=32(split=32(fma))", ERR_ValueError, "lanes part into 65 paths at once", 0, 23 },
     };
 
     (void)state;

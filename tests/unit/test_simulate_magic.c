@@ -59,11 +59,17 @@ static void fields_are_as_documented(void **state)
         "%simulate body=\"ldg hit=l2; use\" warps=8 device=H200\n"
         "%check _.device.name == \"H200\"\n%check _.memory.l2_bytes == 8 * 128 / _.round_cycles",
         "%simulate body=\"fma\" warps=1..4\n%check _.sweep[0].issue_utilization == 1",
+        /* 33 threads are two warps. */
+        "%simulate body=\"bar\" warps=4 block=33",
         "%simulate switch_cost=0..2\n%check _.sweep[2].issue_utilization == 0.5",
     };
 
     for (size_t i = 0; i < COUNT(cells); i++)
         pass(*state, cells[i]);
+    /* A round that no warp ends is not 0 cycles long. */
+    assert_fails((struct harness *)*state,
+                 "%simulate body=\"(fma)*100000\" ilp=16\n%check _.round_cycles > 0", "UsageError",
+                 "null");
 }
 
 static void bad_calls_have_their_caret_and_limit(void **state)
@@ -82,7 +88,8 @@ static void bad_calls_have_their_caret_and_limit(void **state)
         { "%simulate order=out", "UsageError", "order= is of the core layer", NULL },
         { "%simulate body=\"fma\" mix=\"fma=100%\"", "UsageError", "one of body=", NULL },
         { "%simulate body=\"if (fma)\" order=out", "UsageError", "without if and split", NULL },
-        { "%simulate body=\"fma\" warps=5 block=96", "ValueError", "no whole number of blocks", NULL },
+        { "%simulate body=\"fma\" warps=5 block=96", "ValueError", "no whole number of blocks",
+          NULL },
         { "%simulate body=\"fma\" ilp=17", "ValueError", "ilp is 1 to 16", NULL },
         { "%simulate nosuch", "NameError", "nosuch", NULL },
     };
@@ -127,10 +134,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(numbers_are_those_of_nsight_compute, harness_set_up,
                                         harness_tear_down),
-        cmocka_unit_test_setup_teardown(fields_are_as_documented, harness_set_up, harness_tear_down),
+        cmocka_unit_test_setup_teardown(fields_are_as_documented, harness_set_up,
+                                        harness_tear_down),
         cmocka_unit_test_setup_teardown(bad_calls_have_their_caret_and_limit, harness_set_up,
                                         harness_tear_down),
-        cmocka_unit_test_setup_teardown(texts_stay_in_their_width, harness_set_up, harness_tear_down),
+        cmocka_unit_test_setup_teardown(texts_stay_in_their_width, harness_set_up,
+                                        harness_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
