@@ -1,13 +1,17 @@
 /*
- * What the files of %schedule share: one launch with the device that runs it
- * and what became of it, and its two readers: one launch block by block, or a sweep.
+ * What the files of %schedule share: one launch with the device that runs it and what became of
+ * it, that as a picture, and its two readers: one launch block by block, or a sweep.
  */
 #ifndef WB_CELLS_MAGICS_SCHEDULE_H
 #define WB_CELLS_MAGICS_SCHEDULE_H
 
+#include "cells/figure.h"
 #include "cells/sweep.h"
 #include "model/grid.h"
 #include "model/occupancy.h"
+
+/* Up to so many places have a row each; more: a row an SM. */
+enum { SCHEDULE_SLOT_ROWS = 20 };
 
 struct schedule {
     struct session_device device;
@@ -18,8 +22,66 @@ struct schedule {
     struct grid_run run;
 };
 
+/* cost= at a point of the sweep, for all blocks of the grid; its list of costs is the arena's. */
+int schedule_read_cost(const struct sweep *sweep, size_t i, struct grid *grid, struct arena *arena,
+                       struct err *err) MUST_CHECK;
+
 /* In us; 0 when the device's clock is unknown. */
 double schedule_time_us(const struct schedule *s, int64_t cycles);
+
+/* SMs that placed and ended their blocks in the same cycles. */
+struct schedule_class {
+    int first, last, count;
+    int64_t blocks, end, busy;
+};
+
+struct schedule_history {
+    uint64_t hash[GRID_MAX_SMS]; /* of (slot, placed, end) of its blocks, in order */
+    int64_t blocks[GRID_MAX_SMS], end[GRID_MAX_SMS], busy[GRID_MAX_SMS];
+    struct schedule_class classes[GRID_MAX_SMS];
+    int class_count;
+    int64_t replaced, replaced_at; /* the first block that took another one's place; -1: none */
+    int replaced_sm;
+    int64_t places;
+};
+
+/* The first cycle of each column stands for the column. */
+struct schedule_picture {
+    const struct schedule *s;
+    int64_t step; /* cycles of a column */
+    size_t columns, rows;
+    bool is_by_slot;          /* a row a place, else a row an SM */
+    int row_of[GRID_MAX_SMS]; /* the first row of an SM that stands for its class; -1 */
+    int64_t *rounds;          /* per row: blocks so far */
+    uint8_t *marks;           /* rows * columns */
+    int32_t *numbers;         /* rows * columns: who runs, or how many; -1: nobody */
+    int64_t *resident;        /* per column */
+    json_t *blocks;           /* the first ones, or NULL */
+    int failed;
+};
+
+/* Runs the launch and finds the SMs that do the same. *out is the call's arena's. */
+int schedule_read_history(const struct call *call, const struct schedule *s,
+                          struct schedule_history **out, struct err *err) MUST_CHECK;
+
+/*
+ * Runs it once more and draws it into at most so many columns and rows. *out is the call's
+ * arena's; its list of blocks, which is there with lists_blocks, the caller's.
+ */
+int schedule_draw(const struct call *call, const struct schedule *s,
+                  const struct schedule_history *h, size_t columns, size_t most_rows,
+                  bool lists_blocks, struct schedule_picture **out, struct err *err) MUST_CHECK;
+
+/* "SM 3", "SM 0..75", "SM 0 +51"; the result's arena. */
+const char *schedule_class_name(struct result *result, const struct schedule_class *c);
+
+/* The picture as lines of text; as a Gantt panel; and how many blocks are resident. */
+void schedule_add_lines(struct result *result, const struct schedule_picture *p,
+                        const struct schedule_history *h);
+void schedule_add_gantt(struct figure *figure, const struct schedule_picture *p,
+                        const struct schedule_history *h);
+void schedule_add_resident(struct figure *figure, const struct schedule_picture *p,
+                           struct arena *arena);
 
 /* Fields, view and figure of one launch. origin: where the numbers come from. */
 int schedule_show_one(struct result *result, const struct call *call, const struct schedule *s,

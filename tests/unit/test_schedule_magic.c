@@ -46,6 +46,8 @@ static void fields_are_as_documented(void **state)
         /* Starting costs as calibrated: more than free starts, and less busy. */
         "a = %schedule device=H200\nb = %schedule device=H200 start=device launch=device\n"
         "%check b.cycles > a.cycles + 3000 && b.work == a.work && b.efficiency < a.efficiency",
+        /* What an expression leaves in memory is freed on the way: here 40 lists of a million. */
+        "%schedule grid=40 sms=1 per_sm=1 cost=\"count(1..1000000)\"\n%check _.work == 40000000",
         "%schedule grid=1M block=32 cost=7\n%check _.blocks == 1048576",
     };
     for (size_t i = 0; i < COUNT(cells); i++)
