@@ -187,7 +187,8 @@ struct core_steady {
 
 /*
  * Runs a core of endless streams until its state recurs; with jitter, or when it does not within
- * CORE_MAX_EVENTS events (an eighth out of order), over a long stretch after a warm-up. record may be NULL.
+ * CORE_MAX_EVENTS events (an eighth out of order), over a long stretch after a warm-up. record may
+ * be NULL.
  *
  * Fails with Interrupted (stop, which may be NULL; polled at least each millisecond) or
  * ResourceError. What is filled is the caller's; the core lives in the arena.
