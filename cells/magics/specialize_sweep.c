@@ -76,18 +76,56 @@ static bool has_as_warps(const struct specialize_sweep *v)
     return true;
 }
 
+/* Points whose accumulators are more registers than a thread has: their times are of no program. */
+static size_t count_misfits(const struct specialize_sweep *v)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < v->view.sweep->points; i++)
+        if (v->points[i].tile.is_given && !v->points[i].tile.fits)
+            count++;
+    return count;
+}
+
+static const char *misfits_text(const struct specialize_sweep *v)
+{
+    size_t count = count_misfits(v);
+
+    return !count ? "."
+                  : result_text(v->view.result, "; %zu need%s more registers than a thread has.",
+                                count, count == 1 ? "s" : "");
+}
+
+/* Keys that the heading leaves out: those that play no part, unless they were written. */
+static const char *unused_keys(const struct specialize_sweep *v)
+{
+    static const char *const TIMES[] = { "device", "jitter", "seed",    "fp",
+                                         "int",    "plan",   "softmax", "tma" };
+    static const char *const TILE[] = { "tile", "ktile", "acc", "rate", "groups" };
+    const struct call *call = v->view.sweep->call;
+    bool has_tile = v->points->tile.is_given;
+    const char *skip = has_tile ? "compute" : "";
+
+    for (size_t i = 0; i < COUNT(TIMES); i++)
+        if (!call_given(call, TIMES[i]))
+            skip = result_text(v->view.result, "%s %s", skip, TIMES[i]);
+    for (size_t i = 0; i < COUNT(TILE) && !has_tile; i++)
+        skip = result_text(v->view.result, "%s %s", skip, TILE[i]);
+    return skip;
+}
+
 static const char *answer_text(const struct specialize_sweep *v)
 {
     const struct sweep_view *view = &v->view;
     size_t best = sweep_best(view), worst = sweep_worst(view);
 
     if (sweep_is_flat(view))
-        return result_text(view->result, "Busy %s at all %zu points.", sweep_percent(view, best),
-                           view->sweep->points);
-    return result_text(view->result, "Busy %s to %s: %s at %s.", sweep_percent(view, worst),
+        return result_text(view->result, "Busy %s at all %zu points%s", sweep_percent(view, best),
+                           view->sweep->points, misfits_text(v));
+    return result_text(view->result, "Busy %s to %s: %s at %s%s", sweep_percent(view, worst),
                        sweep_percent(view, best),
                        view->values[best] >= 1 ? "full first" : "the best",
-                       sweep_point_text(view, best));
+                       sweep_point_text(view, best), misfits_text(v));
 }
 
 static const char *title_text(const struct sweep_view *v)
@@ -107,6 +145,15 @@ static const char *fraction_text(const struct specialize_sweep *v, bool is_known
     return is_known ? specialize_percent(v->view.result, fraction) : "";
 }
 
+/* With a tile, the registers of its accumulators; else the scheduler of %simulate. */
+static const char *fourth_text(const struct specialize_sweep *v, const struct specialization *s)
+{
+    if (!s->tile.is_given)
+        return fraction_text(v, s->as_warps >= 0, s->as_warps);
+    return result_text(v->view.result, s->tile.fits ? "%d" : "%d > %d", (int)s->tile.accumulators,
+                       s->device.device.registers_per_thread);
+}
+
 static void add_row(const struct specialize_sweep *v, struct view_table *table, size_t r)
 {
     const struct specialization *s = &v->points[r];
@@ -115,7 +162,7 @@ static void add_row(const struct specialize_sweep *v, struct view_table *table, 
     view_cell(table, r, 0, sweep_span_text(&v->view, r, r, 0));
     view_cell(table, r, 1, sweep_percent(&v->view, r));
     view_cell(table, r, 2, fraction_text(v, s->has_formula, s->formula));
-    view_cell(table, r, 3, fraction_text(v, s->as_warps >= 0, s->as_warps));
+    view_cell(table, r, 3, fourth_text(v, s));
     view_cell(table, r, 4, specialize_count(result, s->run.idle_per_work));
     view_cell(table, r, 5, specialize_count(result, (double)s->run.cycles));
     view_cell(table, r, 6,
@@ -130,7 +177,7 @@ static void add_rows(const struct specialize_sweep *v)
         { v->view.sweep->keys[0].param->name, VIEW_LEFT },
         { "busy", VIEW_RIGHT },
         { "formula", VIEW_RIGHT },
-        { "as warps", VIEW_RIGHT },
+        { v->points->tile.is_given ? "regs a thread" : "as warps", VIEW_RIGHT },
         { "idle a work", VIEW_RIGHT },
         { "cycles", VIEW_RIGHT },
         { "speed", VIEW_RIGHT },
@@ -192,11 +239,7 @@ int specialize_show_sweep(struct result *result, const struct sweep *sweep,
         return -1;
     result->view.answer = answer_text(&v);
     result->view.origin =
-        result_text(result, "async model  %s",
-                    call_parameters_text(sweep->call, points->tile.is_given
-                                                          ? "compute device jitter seed fp int plan"
-                                                          : "tile ktile acc rate groups device "
-                                                            "jitter seed fp int plan softmax tma"));
+        result_text(result, "async model  %s", call_parameters_text(sweep->call, unused_keys(&v)));
     if (sweep->key_count == 1)
         add_rows(&v);
     else if (sweep->key_count == 2)
