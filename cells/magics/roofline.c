@@ -9,6 +9,8 @@
 #include "cells/render/text.h"
 #include "model/roofline.h"
 
+#include <math.h>
+
 enum { SECTOR_BYTES = 32 };
 
 struct roofline_case {
@@ -111,6 +113,10 @@ static int read_case(const struct call *call, struct roofline_case *c, struct er
                          "time_us= belongs to a kernel: flops= and bytes= say what it did");
     if (!c->has_kernel)
         return 0;
+    if (!call_given(call, "launch") && (!call_given(call, "flops") || !call_given(call, "bytes")))
+        return call_fail(call, call_given(call, "flops") ? "flops" : "bytes", err, ERR_UsageError,
+                         "a kernel is its operations and its bytes: %s= is missing",
+                         call_given(call, "flops") ? "bytes" : "flops");
     if (roofline_at(&c->roof, c->flops, c->bytes, &c->point, err) < 0)
         return call_fail(call, "flops", err, ERR_ValueError, "nothing to do");
     return 0;
@@ -165,6 +171,9 @@ static const char *answer_text(struct result *result, const struct roofline_case
         return result_text(result, "Ridge at %s FLOP a byte: %s over %s GB/s.",
                            number(result, ridge), rate_text(result, c->roof.peak),
                            number(result, c->roof.bandwidth * 1e-9));
+    if (!isfinite(c->point.intensity))
+        return result_text(result, "At most %s: it moves no bytes. Bound: compute.",
+                           rate_text(result, c->point.attainable));
     return result_text(result, "At most %s: %s FLOP a byte is %s the ridge, %s. Bound: %s.",
                        rate_text(result, c->point.attainable), number(result, c->point.intensity),
                        c->point.is_memory_bound ? "below" : "above", number(result, ridge),
@@ -202,6 +211,11 @@ static const char *closing_text(struct result *result, const struct roofline_cas
 
     if (!c->has_kernel)
         return "Next: %roofline flops=2M bytes=12M asks where a kernel stands.";
+    if (c->has_time && c->time_us < c->point.least_s * 1e6)
+        return result_text(result,
+                           "It took %s us, less than the roof allows: caches served bytes, or a "
+                           "number is wrong.",
+                           number(result, c->time_us));
     if (c->has_time)
         return result_text(result, "It took %s us (%s): %s of what the roof allows.",
                            number(result, c->time_us),

@@ -39,7 +39,7 @@ LINES = [
     "%occupancy block=224 regs=92 compare=naive", "%occupancy block=32..96 compare=threads",
     "%occupancy block=[100,640] regs=[32,64] compare=best", "%occupancy compare=fixed parts=4",
     "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n%occupancy k maxreg=[32,64]",
-    "%roofline device=H200", "%roofline flops=1e9 bytes=1e7 time_us=200", "%roofline flops=3",
+    "%roofline device=H200", "%roofline flops=1e9 bytes=1e7 time_us=200", "%roofline flops=3 bytes=0",
     "%little concurrency=30 latency=5", "%little device=H200", "%little arithmetic device=A100 warps=3",
     "%little device=[H200,L40S] warps=[8,16] alpha=[0,40]",
     "%access", "%access space=shared stride=2 block=100", "%access stride=0..3 space=[shared,global]",

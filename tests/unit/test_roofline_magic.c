@@ -40,6 +40,8 @@ static void what_has_no_roof_is_refused(void **state)
         { "%roofline device=cc=9.0", "ValueError", "the fp32 rate of cc 9.0 is unknown" },
         { "%roofline device=TX2", "ValueError", "the bandwidth of Jetson TX2 is unknown" },
         { "%roofline time_us=3", "UsageError", "time_us= belongs to a kernel" },
+        { "%roofline flops=3", "UsageError", "bytes= is missing" },
+        { "%roofline bytes=3", "UsageError", "flops= is missing" },
         { "%roofline flops=0 bytes=0", "ValueError", "there is nothing to do" },
         { "%roofline flops=-1", "ValueError", "flops=-1: flops is 0 to" },
         { "%roofline nosuch flops=1", "NameError", "nosuch is no result of one launch" },
@@ -63,6 +65,9 @@ static void tables_say_what_they_should(void **state)
           "At most 800 GFLOP/s: 0.1667 FLOP a byte is below the ridge, 13.94. Bound: memory." },
         { "%roofline device=H200 flops=1e9 bytes=1e7 time_us=20",
           "It took 20 us (given or modelled): 74.7 % of what the roof allows." },
+        { "%roofline device=H200 flops=1e9 bytes=1e7 time_us=2",
+          "It took 2 us, less than the roof allows: caches served bytes, or a number is wrong." },
+        { "%roofline device=H200 flops=1e9 bytes=0", "At most 66.91 TFLOP/s: it moves no bytes." },
         { "%roofline device=\"RTX PRO 6000 Blackwell\" flops=123456789 bytes=98765",
           "fewer operations, or a faster type of them" },
     };
