@@ -243,6 +243,24 @@ const char *budget_shared_text(struct result *result, const struct specializatio
                        t->most_slots, s->params.pipe > t->most_slots ? ": it does not fit" : "");
 }
 
+bool budget_fits(const struct specialization *s)
+{
+    return !s->tile.is_given || (s->tile.fits && s->params.pipe <= s->tile.most_slots);
+}
+
+const char *budget_advice(struct result *result, const struct specialization *s)
+{
+    const struct tile_budget *t = &s->tile;
+    const char *groups = t->fits ? "" : result_text(result, " groups=%d", t->groups_needed);
+
+    if (!t->most_slots)
+        return result_text(result, "To fit:%s a smaller tile= or ktile=: no slot has room.",
+                           groups);
+    if (s->params.pipe <= t->most_slots)
+        return result_text(result, "To fit:%s, each with its part of the tile.", groups);
+    return result_text(result, "To fit:%s pipe=%d.", groups, t->most_slots);
+}
+
 const char *budget_registers_text(struct result *result, const struct specialization *s)
 {
     if (!s->registers.is_given)

@@ -27,6 +27,12 @@ int budget_read_registers(const struct sweep *sweep, size_t i, struct specializa
 json_t *budget_registers_json(const struct specialization *s);
 json_t *budget_shared_json(const struct specialization *s);
 
+/* Whether tile= leaves each thread its accumulators and the ring its slots; true without tile=. */
+bool budget_fits(const struct specialization *s);
+
+/* "To fit: groups=4 pipe=3 ...", where it does not. The result's text. */
+const char *budget_advice(struct result *result, const struct specialization *s);
+
 /* "256 accumulators a thread: more than 255, so 2 groups"; NULL: no tile, no regs. */
 const char *budget_tile_text(struct result *result, const struct specialization *s);
 const char *budget_shared_text(struct result *result, const struct specialization *s);

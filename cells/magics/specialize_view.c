@@ -156,6 +156,9 @@ static const char *answer_text(struct result *result, const struct specializatio
 {
     const struct async_overwrite *o = &s->run.overwrite[0];
 
+    if (!s->run.overwrites && !budget_fits(s))
+        return result_text(result, "Does not fit on an SM of %s.\nIf it did: %s",
+                           s->device.device.name, busy_text(result, s));
     if (!s->run.overwrites)
         return busy_text(result, s);
     return result_text(result, "Slot %d: step %d is loaded over step %d before that was read.%s",
@@ -371,9 +374,8 @@ static const char *closing_text(struct result *result, const struct specializati
 
     if (s->run.overwrites)
         return "To keep every tile: wait_when=\"k >= pipe\". Step pipe is the first that reuses one.";
-    if (s->tile.is_given && !s->tile.fits)
-        return result_text(result, "To fit: groups=%d, each with its part of the tile.",
-                           s->tile.groups_needed);
+    if (!budget_fits(s))
+        return budget_advice(result, s);
     switch (s->id) {
     case ASYNC_RING:
     case ASYNC_WARPS:
