@@ -149,10 +149,17 @@ static int place_blocks(const struct sweep *sweep, size_t i, const struct cuda_i
     blocks = occupancy.active_blocks;
     if (call_given(call, "warps"))
         blocks = (int)min_i64(blocks, sweep_int(sweep, i, "warps") / per_block);
-    if (blocks < 1)
-        return call_fail(call, call_given(call, "warps") ? "warps" : "kernel", err, ERR_ValueError,
-                         "no block of %d warps fits: %s holds %d of %s at this size", per_block,
-                         dev->name, occupancy.active_blocks, image->kernel);
+    if (occupancy.active_blocks < 1)
+        return call_fail(call, "kernel", err, ERR_ValueError,
+                         "no block of %d warps of %s fits on an SM of %s", per_block, image->kernel,
+                         dev->name);
+    if (blocks < 1) {
+        call_fail(call, "warps", err, ERR_ValueError,
+                  "warps=%lld is less than a block of %s, which has %d warps",
+                  (long long)sweep_int(sweep, i, "warps"), image->kernel, per_block);
+        return err_next(err, "whole blocks run: warps=%d is the least, or block=32 with it",
+                        per_block);
+    }
     c->config.warps_per_block = per_block;
     c->config.resident_blocks = (int)min_i64(blocks, CORE_MAX_WARPS / per_block);
     c->warps = c->config.resident_blocks * per_block;

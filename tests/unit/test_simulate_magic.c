@@ -92,6 +92,8 @@ static void bad_calls_have_their_caret_and_limit(void **state)
           NULL },
         { "%simulate body=\"fma\" ilp=17", "ValueError", "ilp is 1 to 16", NULL },
         { "%simulate nosuch", "NameError", "nosuch", NULL },
+        { "__global__ void idle() {}\n%simulate idle warps=1..16", "ValueError",
+          "warps=1 is less than a block of idle, which has 8 warps", "1..16" },
     };
     struct harness *h = *state;
     char caret[80];
