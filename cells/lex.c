@@ -216,6 +216,8 @@ static int apply_suffix(struct lexer *lexer, struct token *t, struct err *err)
                       text_show(lexer->arena,
                                 (struct bytes){ lexer->source.text.data + t->start, at - t->start },
                                 40));
+        if (text.size > 1 && text.data[0] == 'x' && text.data[1] >= '0' && text.data[1] <= '9')
+            return err_next(err, "a block or grid of several dimensions is (16,16) or (8,8,2)");
         return err_next(err,
                         "suffixes are K M G (powers of 1024), ns us ms s, Hz MHz GHz, GB/s TB/s");
     }

@@ -243,7 +243,8 @@ static int unknown_device(const struct session *session, const char *name, struc
         err_set(err, ERR_NameError, "no device is called %.60s; %s is the nearest", name, near[0]);
     else
         err_set(err, ERR_NameError, "no device is called %.60s", *name ? name : "\"\"");
-    return err_next(err, "%%devices lists them; cc=8.9 names a compute capability");
+    return err_next(err, "%%devices lists them; cc=8.9 names a compute capability; limits, such as "
+                         "threads=1024, make a new one");
 }
 
 int session_find_device(struct session *session, const char *name, struct session_device *out,

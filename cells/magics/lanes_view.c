@@ -340,8 +340,9 @@ static const char *order_fact(struct result *r, const struct lanes_point *p)
                            p->form == LANES_TRIPS ? "the lanes of a loop stay together"
                            : p->order.wait        ? "there is no second path to overlap"
                                                   : "nothing waits, so nothing can overlap");
-    return result_text(r, "stack %s cycles, its %s: one path's wait hides behind the other, %sx",
+    return result_text(r, "stack %s cycles, its %s: one path's wait hides behind the other%s, %sx",
                        lanes_count(r, p->stack_cycles), lanes_count(r, p->its_cycles),
+                       p->paths > 2 ? "s" : "",
                        lanes_ratio(r, (double)p->stack_cycles / (double)p->its_cycles));
 }
 

@@ -179,9 +179,9 @@ static const char *closing_text(struct result *result, const struct little_case 
 
     if (c->plain.bound != LITTLE_BOUND_LATENCY)
         return result_text(result,
-                           "Next: %%little %s warps=1..%d ilp=[1,2,4] draws how few warps "
-                           "are enough.",
-                           c->is_arithmetic ? "arithmetic" : "memory", c->max_warps);
+                           "Next: warps=1..%d ilp=[1,2,4] with the same keys draws how few "
+                           "warps are enough.",
+                           c->max_warps);
     buf_printf(&out, "To 100 %%: ilp=%d", ilp);
     if (wider)
         buf_printf(&out, ", or bytes_per_thread=%d", wider);
