@@ -49,6 +49,15 @@ int64_t lanes_shown_warp(const struct lanes_point *p)
     return 0;
 }
 
+int lanes_path_place(const struct lanes_point *p, const struct lanes_warp *warp, int stretch)
+{
+    if (p->key_count <= WARP)
+        for (int i = 0; i < p->key_count; i++)
+            if (p->keys[i] == warp->stretches[stretch].key)
+                return i;
+    return stretch;
+}
+
 /* A sweep keeps of each point the numbers, not the warps: their arena ends with it. */
 static int run_all(const struct sweep *sweep, struct lanes_point *points, struct err *err)
 {

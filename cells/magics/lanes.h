@@ -26,6 +26,8 @@ struct lanes_point {
     struct lanes_order order;
     struct lanes_total total;
     int paths;                    /* the most of any warp */
+    int64_t keys[WARP];           /* of the launch's paths, in their order */
+    int key_count;                /* of keys; WARP + 1: there are more than letters, see below */
     struct lanes_warp *warps;     /* total.warps of them, in the order of the grid */
     int64_t stack_cycles;         /* of the slowest warp, from first to last instruction */
     int64_t its_cycles, *of_warp; /* of_warp: per warp, in the order that was asked for */
@@ -55,6 +57,15 @@ int lanes_show_sweep(struct result *result, const struct sweep *sweep,
 /* "then", "path 3", "trip 5 to 8": what the lanes of a stretch do. */
 const char *lanes_stretch_name(struct result *result, const struct lanes_point *p,
                                const struct lanes_warp *warp, int stretch);
+
+/* "then", "path 3": the path with this key; not of a loop. */
+const char *lanes_path_name(struct result *result, const struct lanes_point *p, int64_t key);
+
+/*
+ * The place of a stretch's path among those of the launch, so that one path has one letter and one
+ * colour in every warp. Of a launch with more than 32 paths, the place in its own warp.
+ */
+int lanes_path_place(const struct lanes_point *p, const struct lanes_warp *warp, int stretch);
 
 /* How many warps from w on do the same as it, in the same kind of block. */
 int64_t lanes_alike(const struct lanes_point *p, int64_t w);

@@ -23,7 +23,7 @@ static const enum figure_tone PATH_TONES[COLOURS] = { TONE_SELECTED,  TONE_NOT_S
 
 /* More paths than colours have no names in the legend: their rows say them. */
 static void name_states(struct result *result, const struct lanes_point *p,
-                        const struct lanes_warp *warp, struct figure_state states[STATE_COUNT])
+                        struct figure_state states[STATE_COUNT])
 {
     bool is_loop = p->form == LANES_TRIPS;
 
@@ -31,8 +31,8 @@ static void name_states(struct result *result, const struct lanes_point *p,
         states[i] = (struct figure_state){ "", PATH_TONES[i] };
         if (is_loop && i == 0)
             states[i].name = "in the loop";
-        else if (!is_loop && warp->count <= COLOURS && i < warp->count)
-            states[i].name = lanes_stretch_name(result, p, warp, i);
+        else if (!is_loop && p->key_count <= COLOURS && i < p->key_count)
+            states[i].name = lanes_path_name(result, p, p->keys[i]);
     }
     states[STATE_ALL] = (struct figure_state){ "all threads", TONE_STALLED };
     states[STATE_MASKED] =
@@ -41,10 +41,10 @@ static void name_states(struct result *result, const struct lanes_point *p,
     states[STATE_WAITS] = (struct figure_state){ "all wait", TONE_NONE };
 }
 
-/* The colour of a stretch: of a path its place in the order of keys, of a loop always the same. */
-static uint8_t colour_of(const struct lanes_point *p, int stretch)
+/* The colour of a stretch: of a path its place among the launch's, of a loop always the same. */
+static uint8_t colour_of(const struct lanes_point *p, const struct lanes_warp *warp, int stretch)
 {
-    return p->form == LANES_TRIPS ? 0 : (uint8_t)(stretch % COLOURS);
+    return warp->is_loop ? 0 : (uint8_t)(lanes_path_place(p, warp, stretch) % COLOURS);
 }
 
 static void put_row(struct panel *panel, size_t row, const struct lanes_warp *warp, uint32_t mask,
@@ -92,7 +92,7 @@ static size_t add_warp(struct panel *panel, const struct lanes_point *p, int64_t
                        is_around ? around : warp->stretches[i].passes * warp->stretches[i].length,
                        is_around ? warp->threads : warp->stretches[i].mask);
         put_row(panel, row++, warp, is_around ? warp->threads : warp->stretches[i].mask,
-                is_around ? STATE_ALL : colour_of(p, i), &marks);
+                is_around ? STATE_ALL : colour_of(p, warp, i), &marks);
     }
     return row;
 }
@@ -133,7 +133,7 @@ static void add_order(struct panel *panel, size_t row, const struct lanes_point 
     for (; c < shown && c < p->before; c++)
         states[c] = STATE_ALL;
     for (int64_t k = 0; c < shown && k < cycles; k++, c++)
-        states[c] = issuer[k] < 0 ? STATE_WAITS : colour_of(p, issuer[k]);
+        states[c] = issuer[k] < 0 ? STATE_WAITS : colour_of(p, &p->warps[w], issuer[k]);
     for (int64_t k = 0; c < shown && k < p->after; k++, c++)
         states[c] = STATE_ALL;
     for (; c < shown; c++)
@@ -178,7 +178,7 @@ void lanes_add_figure(struct result *result, const struct lanes_point *p)
 
     if (!figure)
         return;
-    name_states(result, p, &p->warps[lanes_shown_warp(p)], states);
+    name_states(result, p, states);
     add_masks(figure, p, states);
     add_orders(figure, p, states);
 }

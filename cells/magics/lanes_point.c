@@ -275,6 +275,28 @@ static void time_warps(struct lanes_point *p)
     }
 }
 
+static void add_key(struct lanes_point *p, int64_t key)
+{
+    int at = 0;
+
+    while (at < p->key_count && p->keys[at] < key)
+        at++;
+    if (at < p->key_count && p->keys[at] == key)
+        return;
+    if (p->key_count++ >= WARP)
+        return;
+    for (int i = p->key_count - 1; i > at; i--)
+        p->keys[i] = p->keys[i - 1];
+    p->keys[at] = key;
+}
+
+/* A loop's stretches are no paths: each lane is in them until it leaves. */
+static void add_keys(struct lanes_point *p, const struct lanes_warp *warp)
+{
+    for (int i = 0; !warp->is_loop && i < warp->count && p->key_count <= WARP; i++)
+        add_key(p, warp->stretches[i].key);
+}
+
 static int run_warps(struct pattern *pattern, struct lanes_point *p, struct err *err)
 {
     int64_t n = 0;
@@ -287,6 +309,7 @@ static int run_warps(struct pattern *pattern, struct lanes_point *p, struct err 
                          err) < 0)
                 return -1;
             lanes_add(&p->total, &p->warps[n], p->before + p->after);
+            add_keys(p, &p->warps[n]);
             p->paths = p->warps[n].paths > p->paths ? p->warps[n].paths : p->paths;
         }
     lanes_finish(&p->total);

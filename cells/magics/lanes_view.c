@@ -31,15 +31,20 @@ static const char *conditions_text(struct result *result, const struct lanes_poi
     return text;
 }
 
+const char *lanes_path_name(struct result *result, const struct lanes_point *p, int64_t key)
+{
+    if (p->form == LANES_IF)
+        return conditions_text(result, p, key);
+    return result_text(result, "path %lld", (long long)key);
+}
+
 const char *lanes_stretch_name(struct result *result, const struct lanes_point *p,
                                const struct lanes_warp *warp, int stretch)
 {
     const struct lanes_stretch *s = &warp->stretches[stretch];
 
-    if (p->form == LANES_IF)
-        return conditions_text(result, p, s->key);
     if (p->form != LANES_TRIPS)
-        return result_text(result, "path %lld", (long long)s->key);
+        return lanes_path_name(result, p, s->key);
     if (s->passes == 1)
         return result_text(result, "trip %lld", (long long)s->key);
     return result_text(result, "trips %lld..%lld", (long long)(s->key - s->passes + 1),
@@ -116,7 +121,8 @@ static const char *order_text(struct result *result, const struct lanes_point *p
     n = min_i64(lanes_cycles(&p->warps[w], &order, issuer, TIMELINE_CYCLES), TIMELINE_CYCLES);
     buf_fill(&out, '<', (size_t)min_i64(p->before, most));
     for (int64_t c = 0; c < n; c++)
-        buf_putc(&out, issuer[c] < 0 ? '.' : PATH_MARKS[issuer[c]]);
+        buf_putc(&out,
+                 issuer[c] < 0 ? '.' : PATH_MARKS[lanes_path_place(p, &p->warps[w], issuer[c])]);
     if (n < TIMELINE_CYCLES)
         buf_fill(&out, '>', (size_t)min_i64(p->after, most));
     if ((int64_t)out.size > most)
@@ -261,7 +267,7 @@ static size_t add_rows(struct result *r, const struct lanes_point *p, int64_t w,
                                   : result_text(r, "%lld..%lld", (long long)pass, (long long)last);
         own.name = lanes_stretch_name(r, p, warp, i);
         if (!warp->is_loop)
-            own.name = result_text(r, "%c %s", PATH_MARKS[i], own.name);
+            own.name = result_text(r, "%c %s", PATH_MARKS[lanes_path_place(p, warp, i)], own.name);
         put_row(r, table, at++, &own);
         pass = last + 1;
     }
