@@ -8,7 +8,7 @@
 #include "cells/internal.h"
 #include "model/base/buf.h"
 
-enum { TEXT_NAMES = 18, LISTED_BLOCKS = 1024 };
+enum { LEAST_NAME = 9, PLACE = 10 /* " place 12 " */, LISTED_BLOCKS = 1024 };
 
 enum mark { MARK_EMPTY, MARK_RUNS, MARK_NEXT, MARK_STARTS, MARK_PARTLY };
 
@@ -190,13 +190,13 @@ static char digit_mark(int64_t n)
     return n < (int64_t)sizeof(marks) - 1 ? marks[n] : '+';
 }
 
-static const char *ruler_line(struct result *result, const struct schedule_picture *p)
+static const char *ruler_line(struct result *result, const struct schedule_picture *p, int names)
 {
     struct buf out = { 0 };
     const char *text;
     size_t start;
 
-    buf_printf(&out, "%-*s", TEXT_NAMES, "cycle");
+    buf_printf(&out, "%-*s", names, "cycle");
     start = out.size;
     for (size_t c = 0; c < p->columns; c += 10) {
         if (c && start + c > out.size)
@@ -211,14 +211,14 @@ static const char *ruler_line(struct result *result, const struct schedule_pictu
 
 /* By place: the number of the round; by SM: how many blocks it holds. '.': nothing. */
 static const char *row_line(struct result *result, const struct schedule_picture *p, size_t row,
-                            const char *name)
+                            const char *name, int names)
 {
     struct buf out = { 0 };
     const char *text;
     int64_t round = -1;
     int32_t last = -1;
 
-    buf_printf(&out, "%-*s", TEXT_NAMES, name);
+    buf_printf(&out, "%-*s", names, name);
     for (size_t c = 0; c < p->columns; c++) {
         int32_t number = p->numbers[row * p->columns + c];
 
@@ -232,13 +232,23 @@ static const char *row_line(struct result *result, const struct schedule_picture
 }
 
 static const char *row_name(struct result *result, const struct schedule_picture *p,
-                            const struct schedule_class *c, int slot)
+                            const struct schedule_class *c, int slot, int names)
 {
     const char *name = schedule_class_name(result, c);
 
     if (!p->is_by_slot || p->s->grid.per_sm == 1)
         return name;
-    return result_text(result, slot ? "%9s place %d" : "%-9s place %d", slot ? "" : name, slot);
+    return result_text(result, "%-*s place %d", names - PLACE, slot ? "" : name, slot);
+}
+
+/* Columns in front of the time: the longest "SM 100..131" and a place of it. */
+static int name_columns(struct result *result, const struct schedule_history *h, int shown)
+{
+    int64_t longest = LEAST_NAME;
+
+    for (int c = 0; c < shown; c++)
+        longest = max_i64(longest, (int64_t)strlen(schedule_class_name(result, &h->classes[c])));
+    return (int)longest + PLACE;
 }
 
 void schedule_add_lines(struct result *result, const struct schedule_picture *p,
@@ -246,19 +256,21 @@ void schedule_add_lines(struct result *result, const struct schedule_picture *p,
 {
     int slots = p->is_by_slot ? p->s->grid.per_sm : 1;
     int shown = (int)p->rows / slots, left = h->class_count - shown;
+    int names = name_columns(result, h, shown);
     struct view_block *block = view_add_lines(result, p->rows + 2 + (left > 0));
     size_t n = 0;
 
     if (!block)
         return;
-    block->texts[n++] = ruler_line(result, p);
+    block->texts[n++] = ruler_line(result, p, names);
     for (int c = 0; c < shown; c++)
         for (int slot = 0; slot < slots; slot++, n++)
-            block->texts[n] = row_line(result, p, n - 1, row_name(result, p, &h->classes[c], slot));
+            block->texts[n] =
+                row_line(result, p, n - 1, row_name(result, p, &h->classes[c], slot, names), names);
     if (left > 0)
-        block->texts[n++] = result_text(result, "%*s%d more kinds of SM in the timeline field",
-                                        TEXT_NAMES, "", left);
-    block->texts[n] = result_text(result, "%*s%s   . empty", TEXT_NAMES, "",
+        block->texts[n++] =
+            result_text(result, "%*s%d more kinds of SM in the timeline field", names, "", left);
+    block->texts[n] = result_text(result, "%*s%s   . empty", names, "",
                                   p->is_by_slot ? "0 1 2 ... the first, second, third block there"
                                                 : "so many blocks at once (a is 10)");
 }

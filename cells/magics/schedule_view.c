@@ -12,7 +12,7 @@
 #include "model/base/buf.h"
 
 enum {
-    TEXT_CYCLES = 65, /* columns of a text line */
+    TEXT_CYCLES = 60, /* columns of a text line */
     CHART_CYCLES = 216,
     TEXT_ROWS = SCHEDULE_SLOT_ROWS,
     CHART_ROWS = 140,
@@ -184,10 +184,12 @@ static const char *tail_text(struct result *result, const struct schedule *s)
 
 static const char *barrier_text(struct result *result, const struct schedule *s)
 {
-    return result_text(result, "%s of %s blocks can meet at one (cooperative launch)%s",
+    return result_text(result, "%s of %s blocks can meet at one%s",
                        schedule_count(result, min_i64(s->waves.places, s->grid.blocks)),
                        schedule_count(result, s->grid.blocks),
-                       s->grid.blocks <= s->waves.places ? "" : ": this grid is refused");
+                       s->grid.blocks <= s->waves.places
+                           ? " (cooperative launch)"
+                           : ": a cooperative launch of all would be refused");
 }
 
 /* What the launch takes when starting it costs what it costs on the device. */

@@ -117,11 +117,14 @@ static void tables_say_what_they_should(void **state)
         { "%schedule grid=133 device=H200 per_sm=1",
           { "133 blocks: 1.008 waves, 2,000 cycles = 1.01 us. Places busy 50.4 %.\n"
             "H200 (model, cc 9.0)  grid=133 per_sm=1  defaults: cost=1000",
-            "SM 0              0000000000000000000000000111",
+            "SM 0               0000000000000000000000000111",
             "block 132 starts on SM 0 in cycle 1,000, as soon as a place is free",
             "the partial wave takes up to 50 % of the time",
-            "132 of 133 blocks can meet at one (cooperative launch): this grid",
+            "132 of 133 blocks can meet at one: a cooperative launch of all",
             "To have no tail: grid=132 or grid=264" } },
+        { "%schedule grid=1000 device=H200",
+          { "SM 76..131 place 0  00000", "           place 7  .....",
+            "1,000 of 1,000 blocks can meet at one (cooperative launch)" } },
         { "%schedule grid=50", { "To fill all places: grid=852" } },
         { "%schedule grid=852", { "1 whole, no partial one: 100 %", "nobody: all blocks are" } },
         { "%schedule grid=1..532 device=H200 per_sm=1",
@@ -147,6 +150,8 @@ static void tables_say_what_they_should(void **state)
 static void no_line_is_wider_than_a_notebook(void **state)
 {
     static const char *const cells[] = {
+        "%schedule grid=100000 cost=\"100 + i % 7\"",
+        "%schedule grid=500 sms=1024 per_sm=2",
         "%schedule grid=16000000 sms=1024 per_sm=64 cost=999999999",
         "%schedule grid=1..2000 device=H200",
         "%schedule grid=777 device=A100 regs=77 static=12345 dynamic=777 jitter=1000000 seed=77 "
