@@ -14,10 +14,14 @@
 
 /* ---- What a scheduler sees of its warps ----------------------------------------------------- */
 
-/* Cycles before `cycle` in which a unit was taken; nothing was given to it since. */
+/*
+ * Cycles before `cycle` that began with a unit taken; nothing was given to it since. The cycle in
+ * which it gets an instruction is none: it was free, and another warp there was not selected.
+ */
 static int64_t busy_until(const struct sub_core *sub, int unit, int64_t cycle)
 {
-    return sub->unit_busy[unit] - max_i64(sub->unit_free[unit] - cycle, 0);
+    return sub->unit_busy[unit] -
+           max_i64(sub->unit_free[unit] - max_i64(cycle, sub->unit_from[unit]), 0);
 }
 
 /* Copies the warp's next instruction to where its scheduler looks. */
@@ -225,7 +229,8 @@ static void take_unit(struct core *core, struct sub_core *sub, int l, const stru
     w->issued++;
     sub->issue_free = cycle + cost->slots;
     sub->unit_free[op->class] = cycle + taken;
-    sub->unit_busy[op->class] += taken;
+    sub->unit_from[op->class] = cycle + 1;
+    sub->unit_busy[op->class] += taken - 1;
     w->since = cycle + cost->slots;
     core->last_cycle = max_i64(core->last_cycle, w->since);
 }

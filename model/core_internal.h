@@ -77,7 +77,8 @@ struct resident_block {
 struct sub_core {
     int64_t next;                                       /* cycle of its next event; CORE_NEVER */
     int64_t issue_free;                                 /* cycle from which it may issue */
-    int64_t unit_free[LAT_COUNT], unit_busy[LAT_COUNT]; /* from when; cycles taken so far */
+    int64_t unit_free[LAT_COUNT];                       /* from when it takes an instruction */
+    int64_t unit_from[LAT_COUNT], unit_busy[LAT_COUNT]; /* last taken from; cycles so far */
     uint64_t running;                                   /* warps that may come to issue */
     uint64_t ready;              /* those of them whose operands are there, `many` left out */
     int64_t wake_at;             /* no other one's operands are there before */

@@ -47,7 +47,7 @@ void record_issue(struct core *core, const struct sub_core *sub, int l, int64_t 
     paint(core, warp, cycle, cycle + cost->slots, STALL_selected);
     for (int64_t c = cycle; c < min_i64(cycle + cost->slots, r->cycles); c++)
         r->issuer[(sub - core->sub_cores) * r->cycles + c] = warp;
-    for (int64_t c = cycle; c < min_i64(cycle + cost->interval * cost->slots, r->cycles); c++)
+    for (int64_t c = cycle + 1; c < min_i64(cycle + cost->interval * cost->slots, r->cycles); c++)
         taken_row(core, sub, sub->unit[l])[c] = 1;
 }
 

@@ -148,7 +148,8 @@ static void add_frames(const struct simulate_sweep *s)
 static const char *skipped_keys(const struct sweep *sweep)
 {
     if (simulate_is_core(sweep->call))
-        return "issue wait seed cycles frames body mix";
+        return sweep_find(sweep, "body") < 0 ? "issue wait seed cycles frames"
+                                             : "issue wait seed cycles frames body";
     return sweep_find(sweep, "seed") < 0 ? "seed cycles frames" : "cycles frames";
 }
 
