@@ -44,6 +44,24 @@ int file_read(const char *path, struct buf *out, struct err *err)
     return rc;
 }
 
+int file_read_plain(const char *path, struct buf *out, struct err *err)
+{
+    /* Not waiting for the writer of a pipe, which is refused. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+    struct stat st;
+
+    if (fd < 0)
+        return fail(err, path);
+    if (fstat(fd, &st) < 0)
+        rc = fail(err, path);
+    else if (!S_ISREG(st.st_mode))
+        rc = err_set(err, ERR_FileError, "%.300s is no plain file", path);
+    else
+        rc = read_all(fd, path, out, err);
+    close(fd);
+    return rc;
+}
+
 static int write_part(int fd, struct bytes data)
 {
     while (data.size) {

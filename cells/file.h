@@ -10,6 +10,9 @@ enum { FILE_MAX = 256 << 20 }; /* bytes; a notebook larger than this is none */
 /* Appends the content of path, or of standard input for "-". Fails with FileError. */
 int file_read(const char *path, struct buf *out, struct err *err) MUST_CHECK;
 
+/* The same of a path that a cell names: no pipe, device or standard input, which may never end. */
+int file_read_plain(const char *path, struct buf *out, struct err *err) MUST_CHECK;
+
 /*
  * Replaces path by data, or leaves what was there: it is written beside, synced and renamed.
  * "-" is standard output. Fails with FileError.

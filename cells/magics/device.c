@@ -70,7 +70,7 @@ static int read_recipe(const struct call *call, struct recipe *r, struct err *er
 
     r->path = call_text(call, "file");
     if (r->path) {
-        if (file_read(r->path, &r->text, err) < 0)
+        if (file_read_plain(r->path, &r->text, err) < 0)
             return call_fail(call, "file", err, ERR_FileError, "%.60s cannot be read", r->path);
         text = (struct bytes){ buf_text(&r->text), r->text.size };
         if (device_file_read(call->arena, r->path, text, &r->file, err) < 0)

@@ -106,6 +106,8 @@ static void impossible_devices_are_refused_where_they_are_written(void **state)
         { "%device toy from=L40X", "NameError", "no device is called L40X" },
         { "%device 4toy threads=64", "", "" },
         { "%device file=\"no/such.device\"", "FileError", "no/such.device" },
+        { "%device file=\"/dev/zero\"", "FileError", "/dev/zero is no plain file" },
+        { "%device file=\"-\"", "FileError", "-: No such file" },
         { "%device L40S save=\"no/such/folder/x\"", "FileError", "no/such/folder/x" },
     };
 
