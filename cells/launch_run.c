@@ -358,6 +358,8 @@ static void name_timeout(const struct launch_progress *p, struct err *err)
     memcpy(late.place, err->place, sizeof(late.place));
     late.line = err->line;
     late.column = err->column;
+    late.detail = err->detail; /* where it was stopped */
+    err->detail = NULL;
     err_done(err);
     *err = late;
 }
@@ -396,8 +398,8 @@ int launch_run(struct call *call, const struct launch_plan *plan,
     int status_fd, rc = -1;
 
     *out = (struct launch_outcome){ 0 };
+    find_written(&r); /* may compile, which is no time of the launch */
     if (launch_progress_begin(&progress, call, plan, options->is_quiet, &status_fd, err) == 0) {
-        find_written(&r);
         rc = put_request(&r, status_fd, err);
         if (rc == 0)
             rc = ask(&r, &progress, out, err);

@@ -271,15 +271,24 @@ static void fill_launch(struct job *job, const struct launch *launch, struct ptx
     l->progress = request->status && !shape->is_trial ? &request->status->blocks_done : NULL;
 }
 
-/* A stop that the front asked for because the time was up is no interrupt. */
+/* A stop that the front asked for because the time was up is no interrupt; who ran where stays. */
 static void name_timeout(const struct launch_request *request, const struct ptx_fault *fault,
                          const char *kernel, struct err *err)
 {
-    if (err->name != ERR_Interrupted || !request->status ||
-        atomic_load(&request->status->stop_reason) != LAUNCH_STOP_TIMEOUT)
+    char *report;
+
+    if (err->name != ERR_Interrupted)
         return;
+    if (!request->status || atomic_load(&request->status->stop_reason) != LAUNCH_STOP_TIMEOUT) {
+        err_done(err); /* who pressed stop knows: no report */
+        err_set(err, ERR_Interrupted, "%s was stopped", kernel);
+        return;
+    }
+    report = err->detail;
+    err->detail = NULL;
     err_done(err);
     err_set(err, ERR_Timeout, "%s did not end in time", kernel);
+    err_take_detail(err, report);
     if (fault->file && fault->line > 0) {
         size_t n = strlen(fault->file);
 

@@ -60,7 +60,7 @@ static void fill_block(struct graph *g, struct block *b, int first, int end)
     b->target = index + 1;
     b->kind = END_FALL;
     for (int i = first; i < end; i++)
-        b->is_waiting |= (g->f->insns[i].flags & INSN_VOLATILE) != 0;
+        b->is_waiting |= (g->f->insns[i].flags & (INSN_VOLATILE | INSN_LOOKS)) != 0;
     if (!b->control)
         return;
     switch (last->control) {

@@ -78,6 +78,8 @@ static bool wants_cooperation(const struct run *run)
     return false;
 }
 
+static int report_late(struct warp *w, struct err *err);
+
 /* A trap, or an assertion in the words of whoever met it. */
 static int report_assert(struct warp *w, struct err *err)
 {
@@ -146,7 +148,8 @@ int check_fault(struct warp *w, struct err *err)
     fill_fault(w);
     switch (w->fault.name) {
     case ERR_Interrupted:
-        return err_set(err, ERR_Interrupted, "%s was stopped", kernel);
+        err_set(err, ERR_Interrupted, "%s was stopped", kernel);
+        return report_late(w, err);
     case ERR_Timeout:
         return check_budget(w, err);
     case ERR_ResourceError:
@@ -175,7 +178,7 @@ static const struct insn *waits_at(const struct group *g)
     if (g->state != GROUP_READY)
         return NULL;
     for (const struct insn *in = g->block->first; in < g->block->end; in++)
-        if (in->flags & INSN_VOLATILE)
+        if (in->flags & (INSN_VOLATILE | INSN_LOOKS))
             return in;
     return g->at && g->at != g->block->end ? g->at
            : g->block->control             ? g->block->control
@@ -234,6 +237,58 @@ static void fault_at(struct cta *cta, enum err_name name, struct warp *w, const 
     w->fault = (struct fault_site){ .name = name, .lanes = g->mask, .insn = in };
     fill_fault(w);
     (void)cta;
+}
+
+/* Of the block, the warp that has run most instructions and still runs; w when no other does. */
+static struct warp *furthest_warp(struct warp *w)
+{
+    struct cta *cta = w->cta;
+    struct warp *best = w;
+
+    for (int i = 0; i < cta->run->warps_per_block; i++)
+        if (cta->warps[i].used_groups && cta->warps[i].instructions > best->instructions)
+            best = &cta->warps[i];
+    return best;
+}
+
+static const struct group *running_group(const struct warp *w)
+{
+    const struct group *best = NULL;
+
+    for (uint32_t used = w->used_groups; used; used &= used - 1) {
+        const struct group *g = &w->groups[__builtin_ctz(used)];
+
+        if (g->state == GROUP_READY && (!best || g->mask == w->mask))
+            best = g;
+    }
+    return best;
+}
+
+/* A launch that was stopped or ran too long: whose loop it is, and where. -1. */
+static int report_late(struct warp *w, struct err *err)
+{
+    const struct group *g = running_group(w = furthest_warp(w));
+    struct cta *cta = w->cta;
+    struct ptx_dim thread;
+    const struct insn *in;
+    char why[REPORT_TEXT], block[48];
+
+    if (!g || !g->block)
+        return -1;
+    in = waits_at(g);
+    if (!(in->flags & (INSN_VOLATILE | INSN_LOOKS)))
+        in = g->block->control ? g->block->control : g->block->first;
+    report_set_place(cta, in, err);
+    w->fault = (struct fault_site){ .name = err->name, .lanes = g->mask, .insn = in };
+    fill_fault(w);
+    thread = report_thread(cta, w->index, __builtin_ctz(g->mask));
+    snprintf(why, sizeof why,
+             "thread (%u,%u,%u) of block %s is furthest, with %" PRId64
+             " instructions, and still there",
+             thread.x, thread.y, thread.z, report_block_of(block, sizeof block, cta),
+             w->instructions);
+    report_waiters(cta, why, NULL, err);
+    return -1;
 }
 
 /* Where threads of the block wait, by instruction. */
@@ -400,15 +455,10 @@ int check_deadlock(struct cta *cta, struct err *err)
 int check_budget(struct warp *w, struct err *err)
 {
     const struct run *run = w->cta->run;
-    const struct group *g = NULL;
 
-    for (int k = 0; k < MAX_GROUPS && !g; k++)
-        if (w->groups[k].state == GROUP_READY)
-            g = &w->groups[k];
     err_set(err, ERR_Timeout,
             "%s: a thread ran more than %" PRId64 " instructions; its loop may never end",
             report_kernel(run), run->thread_budget);
-    if (g && g->block)
-        report_set_place(w->cta, g->block->control ? g->block->control : g->block->first, err);
+    report_late(w, err);
     return err_next(err, "look at the loop's condition, or raise timeout=");
 }

@@ -356,6 +356,12 @@ static int decode_atomic_vector(struct decoder *d, int first, int bits)
     return first ? take_values(d, decode_operand(d, 0), v->count, true, bits, v->d) : 0;
 }
 
+/* atomicAdd(&n, 0) and atomicOr(&n, 0) are how a loop waits without volatile. */
+static bool changes_nothing(enum atomic_op op, const struct operand *by)
+{
+    return (op == ATOMIC_ADD || op == ATOMIC_OR) && by && by->kind == OPERAND_INT && !by->value;
+}
+
 /* atom{.sem}{.scope}{.space}.OP.type d, [a], b{, c}; red has no d. */
 int decode_atomic(struct decoder *d)
 {
@@ -387,6 +393,8 @@ int decode_atomic(struct decoder *d)
     in->flags = INSN_WRITES | INSN_ATOMIC;
     if (OPS[op].op == ATOMIC_CAS || OPS[op].op == ATOMIC_EXCH)
         in->flags |= INSN_VOLATILE;
+    else if (to && changes_nothing(OPS[op].op, decode_operand(d, first + 1)))
+        in->flags |= INSN_LOOKS;
     if (in->space != SPACE_SHARED)
         in->flags |= INSN_ORDERED;
     in->option = type.bits == 64 ? ACCESS_WIDE_ROWS : 0;

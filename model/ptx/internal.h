@@ -145,6 +145,7 @@ enum {
     INSN_ORDERED = 1 << 3,  /* what it does depends on the order of blocks: order.c */
     INSN_COMMUTES = 1 << 4, /* an atomic for which it does not matter who comes first */
     INSN_DEFERS = 1 << 5,   /* an atomic that can be done later, in the order of blocks */
+    INSN_LOOKS = 1 << 6,    /* an atomic that only reads: atomicAdd(&n, 0) */
 };
 
 struct insn {
@@ -667,6 +668,8 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
  * that could move go round loops that wait for memory to change: then others may change it.
  */
 enum simt_step { SIMT_FAULT = -1, SIMT_DONE, SIMT_WAITS };
+/* Steps in which nobody changed memory, until a wait is held to be one for ever: 500,000 looks. */
+enum { SIMT_PATIENCE = 1 << 13 };
 int simt_start(struct cta *cta, struct err *err) MUST_CHECK;
 int simt_step(struct cta *cta, struct err *err) MUST_CHECK;
 /* All steps, when there are no others; a block that waits for ever is a Deadlock. */

@@ -10,6 +10,8 @@
  *
  * A block is a state and a program that knows no chance. When all in flight have come round to the
  * state that they had before, and nobody has changed memory, they will do so for ever: a deadlock.
+ * A loop that counts its rounds or looks at a clock never has the same state twice: for that one,
+ * it is a deadlock when nobody has changed memory for very many turns (SIMT_PATIENCE).
  */
 #include "model/ptx/resident.h"
 
@@ -35,6 +37,7 @@ struct fleet {
     int64_t next, places, most;
     int64_t failed_at;
     bool is_quiet; /* nobody in flight moved in the last turn: time to compare states */
+    int quiet_turns;
 };
 
 int64_t resident_most(const struct ptx_launch *l)
@@ -133,7 +136,8 @@ static int turn(struct fleet *f)
         i++;
     }
     f->is_quiet = is_quiet;
-    return !is_same;
+    f->quiet_turns = is_quiet ? f->quiet_turns + 1 : 0;
+    return !is_same && f->quiet_turns < SIMT_PATIENCE;
 }
 
 /*

@@ -760,6 +760,7 @@ int simt_step(struct cta *cta, struct err *err)
 int simt_run(struct cta *cta, struct err *err)
 {
     uint64_t state = 0;
+    int quiet_turns = 0;
 
     for (;;) {
         uint64_t before = state;
@@ -768,7 +769,8 @@ int simt_run(struct cta *cta, struct err *err)
         if (step != SIMT_WAITS)
             return step;
         state = simt_state(cta);
-        if (!cta->has_moved && state == before)
+        quiet_turns = cta->has_moved ? 0 : quiet_turns + 1;
+        if ((quiet_turns && state == before) || quiet_turns > SIMT_PATIENCE)
             return check_deadlock(cta, err);
     }
 }
