@@ -19,6 +19,7 @@ struct figure; /* cells/figure.h */
 enum view_align {
     VIEW_LEFT,
     VIEW_RIGHT,
+    VIEW_CODE, /* left, monospaced in HTML too: marks that stand under their numbers */
 };
 
 struct view_column {

@@ -282,7 +282,7 @@ static void add_masks(struct result *r, const struct lanes_point *p)
 {
     static const struct view_column columns[] = {
         { "warp", VIEW_RIGHT },  { "pass", VIEW_RIGHT },
-        { "runs", VIEW_LEFT },   { "0       8       16      24", VIEW_LEFT },
+        { "runs", VIEW_LEFT },   { "0       8       16      24", VIEW_CODE },
         { "slots", VIEW_RIGHT }, { "lanes", VIEW_RIGHT },
         { "mask", VIEW_LEFT },
     };

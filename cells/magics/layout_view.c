@@ -179,7 +179,7 @@ static void add_warps(struct result *r, const struct layout_point *p)
         { "warp", VIEW_RIGHT },
         { "threads", VIEW_LEFT },
         { "lanes", VIEW_RIGHT },
-        { "0       8       16      24", VIEW_LEFT },
+        { "0       8       16      24", VIEW_CODE },
     };
     static const struct view_column shaped[] = {
         { "warp", VIEW_RIGHT },     { "numbers", VIEW_LEFT }, { "from thread", VIEW_LEFT },

@@ -384,13 +384,15 @@ static const char *memory_text(const struct core_view *v)
 static const char *steady_text(const struct core_view *v)
 {
     const struct core_steady *steady = &v->c->steady;
+    char cycles[TEXT_NUMBER], warmup[TEXT_NUMBER];
     int starving = 0;
 
     for (int w = 0; w < v->c->warps; w++)
         starving += steady->warp_issued[w] == 0;
-    return result_text(v->result, "%s %lld cycles after %lld%s",
+    return result_text(v->result, "%s %s cycles after %s%s",
                        steady->is_exact ? "exact: one period of" : "counted over",
-                       (long long)steady->cycles, (long long)steady->warmup,
+                       text_number(cycles, (double)steady->cycles),
+                       text_number(warmup, (double)steady->warmup),
                        starving ? result_text(v->result, "; %d warp%s", starving,
                                               starving == 1 ? " never issues" : "s never issue")
                                 : "");

@@ -9,10 +9,11 @@
 
 static const char LEFT[] = " style=\"text-align:left\"";
 static const char RIGHT[] = " style=\"text-align:right\"";
+static const char CODE[] = " style=\"text-align:left;font-family:monospace;white-space:pre\"";
 
 static const char *alignment(enum view_align align)
 {
-    return align == VIEW_LEFT ? LEFT : RIGHT;
+    return align == VIEW_LEFT ? LEFT : align == VIEW_CODE ? CODE : RIGHT;
 }
 
 /* Escaped; '\n' breaks the line, and blanks that stand together stay apart. */

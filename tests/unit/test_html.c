@@ -122,6 +122,24 @@ static void blanks_that_stand_together_stay_apart(void **state)
     result_release(&result);
 }
 
+static void marks_stand_under_their_numbers(void **state)
+{
+    static const struct view_column columns[] = { { "0   4", VIEW_CODE }, { "n", VIEW_RIGHT } };
+    struct result *result = result_new("test", 1);
+    struct view_table *table = view_add_table(result, columns, COUNT(columns), 1);
+    char *html;
+
+    (void)state;
+    view_cell(table, 0, 0, "#.#.");
+    view_cell(table, 0, 1, "4");
+    html = view_html(result);
+    assert_well_formed(html);
+    assert_non_null(strstr(html, "font-family:monospace;white-space:pre\">#.#.</td>"));
+    assert_null(strstr(html, "monospace;white-space:pre\">4"));
+    free(html);
+    result_release(&result);
+}
+
 static void empty_views_and_large_tables_are_well_formed(void **state)
 {
     static const struct view_column columns[] = { { "warps", VIEW_RIGHT } };
@@ -269,6 +287,7 @@ int main(void)
         cmocka_unit_test(hostile_labels_stay_text),
         cmocka_unit_test(html_has_no_colour_script_style_element_or_id),
         cmocka_unit_test(blanks_that_stand_together_stay_apart),
+        cmocka_unit_test(marks_stand_under_their_numbers),
         cmocka_unit_test(empty_views_and_large_tables_are_well_formed),
         cmocka_unit_test(a_slider_shows_its_first_frame_without_style_or_script),
         cmocka_unit_test(hostile_frames_stay_text),
