@@ -142,7 +142,8 @@ def names(kind):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--long", action="store_true", help="fuzzers 60 s each, kernel under ASan")
+    parser.add_argument("--long", action="store_true",
+                        help="fuzzers 60 s each, kernel under ASan, every lesson in the browser")
     parser.add_argument("--only", choices=["unit", "asan", "fuzz", "python"], action="append",
                         help="just these parts")
     options = parser.parse_args()
@@ -150,6 +151,8 @@ def main():
     os.chdir(ROOT)
     os.environ["VIRTUAL_ENV"] = os.path.join(ROOT, ".venv")
     os.environ["PATH"] = os.path.join(ROOT, ".venv", "bin") + os.pathsep + os.environ["PATH"]
+    if options.long:
+        os.environ["WARPBOOK_LONG"] = "1"
     tally = Tally()
     start = time.monotonic()
 

@@ -152,7 +152,7 @@ static void no_line_is_wider_than_a_notebook(void **state)
     static const char *const cells[] = {
         "%schedule grid=100000 cost=\"100 + i % 7\"",
         "%schedule grid=500 sms=1024 per_sm=2",
-        "%schedule grid=10000000 sms=1024 per_sm=64 cost=999999999",
+        "%schedule grid=1000000 sms=1024 per_sm=64 cost=999999999",
         "%schedule grid=1..2000 device=H200",
         "%schedule grid=777 device=A100 regs=77 static=12345 dynamic=777 jitter=1000000 seed=77 "
         "start=device launch=device",
