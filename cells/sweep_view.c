@@ -380,3 +380,24 @@ void sweep_add_figure(const struct sweep_view *v)
     else
         add_merged_map(v, figure);
 }
+
+/* ---- fields ---- */
+
+int sweep_set_fields(const struct sweep_view *v, sweep_point_json *point_json, const void *of,
+                     bool has_best, struct err *err)
+{
+    json_t *list = json_array(), *fields = v->result->fields;
+    size_t n = v->sweep->points;
+
+    for (size_t i = 0; i < n; i++)
+        if (json_array_append_new(list, point_json(v, of, i)) < 0)
+            break;
+    if (json_array_size(list) != n) {
+        json_decref(list);
+        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
+    }
+    if (json_object_set_new(fields, "sweep", list) < 0 ||
+        (has_best && json_object_set_new(fields, "best", point_json(v, of, sweep_best(v))) < 0))
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return 0;
+}

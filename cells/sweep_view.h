@@ -54,6 +54,16 @@ void sweep_add_matrix(const struct sweep_view *v);
 /* Three keys and more: the best points. */
 void sweep_add_best(const struct sweep_view *v);
 
+/* A new object: what the sweep field says of point i; `of` is what sweep_set_fields was given. */
+typedef json_t *sweep_point_json(const struct sweep_view *v, const void *of, size_t i);
+
+/*
+ * Fills the field sweep, one entry a point, and with has_best the field best: the entry of
+ * sweep_best. Fails with ResourceError.
+ */
+int sweep_set_fields(const struct sweep_view *v, sweep_point_json *point_json, const void *of,
+                     bool has_best, struct err *err) MUST_CHECK;
+
 /* The figure of one or two keys; its conclusion is the view's answer, set before. */
 void sweep_add_figure(const struct sweep_view *v);
 

@@ -23,8 +23,9 @@ static json_t *count_or_null(bool is_known, int64_t v)
     return is_known ? json_integer(v) : json_null();
 }
 
-static json_t *point_json(const struct sweep_view *v, const struct access_point *p, size_t i)
+static json_t *point_json(const struct sweep_view *v, const void *of, size_t i)
 {
+    const struct access_point *p = (const struct access_point *)of + i;
     json_t *object = sweep_to_json(v->sweep, i);
     bool is_global = !p->is_shared;
     int failed = 0;
@@ -37,20 +38,6 @@ static json_t *point_json(const struct sweep_view *v, const struct access_point 
     failed |= json_object_set_new(object, "conflicts", count_or_null(p->is_shared, p->conflicts));
     failed |= json_object_set_new(object, "degree", count_or_null(p->is_shared, p->degree));
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct sweep_view *v, const struct access_point *points,
-                      struct err *err)
-{
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < v->sweep->points && !failed; i++)
-        failed = json_array_append_new(list, point_json(v, &points[i], i));
-    list = json_whole(list, failed);
-    if (json_object_set_new(v->result->fields, "sweep", list) < 0)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", v->sweep->points);
-    return 0;
 }
 
 static void add_table(const struct sweep_view *v, const struct access_point *points, size_t rows)
@@ -111,7 +98,7 @@ int access_show_sweep(struct result *result, const struct sweep *sweep,
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].efficiency;
-    if (set_fields(&v, points, err) < 0)
+    if (sweep_set_fields(&v, point_json, points, false, err) < 0)
         return -1;
     result->view.answer = answer(&v, points);
     result->view.origin = result_text(result, "memory model   %s", access_parameters(sweep->call));

@@ -20,8 +20,9 @@ static const struct sweep_axis AXES[] = {
     { "grid", "blocks", UNIT_NUMBER, false },
 };
 
-static json_t *point_json(const struct sweep_view *v, const struct lanes_point *p, size_t i)
+static json_t *point_json(const struct sweep_view *v, const void *of, size_t i)
 {
+    const struct lanes_point *p = (const struct lanes_point *)of + i;
     json_t *object = sweep_to_json(v->sweep, i);
     const struct lanes_total *t = &p->total;
     int failed = 0;
@@ -36,19 +37,6 @@ static json_t *point_json(const struct sweep_view *v, const struct lanes_point *
     failed |= json_object_set_new(object, "split", json_integer(t->split));
     failed |= json_object_set_new(object, "warps", json_integer(t->warps));
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct sweep_view *v, const struct lanes_point *points, struct err *err)
-{
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < v->sweep->points && !failed; i++)
-        failed = json_array_append_new(list, point_json(v, &points[i], i));
-    list = json_whole(list, failed);
-    if (json_object_set_new(v->result->fields, "sweep", list) < 0)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", v->sweep->points);
-    return 0;
 }
 
 static void add_table(const struct sweep_view *v, const struct lanes_point *points, size_t rows)
@@ -126,7 +114,7 @@ int lanes_show_sweep(struct result *result, const struct sweep *sweep,
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].total.lane_efficiency;
-    if (set_fields(&v, points, err) < 0)
+    if (sweep_set_fields(&v, point_json, points, false, err) < 0)
         return -1;
     result->view.answer = answer(&v, points);
     result->view.origin =

@@ -14,9 +14,9 @@ static const struct sweep_axis AXES[] = {
     { "n", "n", UNIT_NUMBER, false },
 };
 
-static json_t *point_json(const struct sweep_view *v, const struct layout_point *points, size_t i)
+static json_t *point_json(const struct sweep_view *v, const void *of, size_t i)
 {
-    const struct layout_point *p = &points[i];
+    const struct layout_point *p = (const struct layout_point *)of + i;
     json_t *object = sweep_to_json(v->sweep, i);
     int failed = 0;
 
@@ -32,22 +32,6 @@ static json_t *point_json(const struct sweep_view *v, const struct layout_point 
         failed |= json_object_set_new(object, "split_share", json_real(layout_split_share(p)));
     }
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct sweep_view *v, const struct layout_point *points,
-                      struct err *err)
-{
-    json_t *list = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < v->sweep->points && !failed; i++)
-        failed = json_array_append_new(list, point_json(v, points, i));
-    if (failed || json_object_set_new(v->result->fields, "sweep", list) < 0) {
-        if (failed)
-            json_decref(list);
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", v->sweep->points);
-    }
-    return 0;
 }
 
 /* ---- the table ---- */
@@ -134,7 +118,7 @@ int layout_show_sweep(struct result *result, const struct sweep *sweep,
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = has_n ? layout_split_share(&points[i]) : points[i].layout.lane_efficiency;
-    if (set_fields(&v, points, err) < 0)
+    if (sweep_set_fields(&v, point_json, points, false, err) < 0)
         return -1;
     result->view.answer = answer(&v, has_n);
     result->view.origin = result_text(result, "any NVIDIA GPU: a warp is 32 threads   %s",

@@ -26,30 +26,13 @@ static const struct sweep_axis AXES[] = {
     { "alu_latency", "latency of an operation, cycles", UNIT_NUMBER, false },
 };
 
-static json_t *point_json(const struct little_sweep *s, size_t i)
+static json_t *point_json(const struct sweep_view *view, const void *of, size_t i)
 {
-    json_t *object = sweep_to_json(s->view.sweep, i);
+    const struct little_sweep *s = of;
+    json_t *object = sweep_to_json(view->sweep, i);
     int failed = json_object_set_new(object, "reached", little_reached_json(&s->cases[i]));
 
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct little_sweep *s, struct err *err)
-{
-    json_t *list = json_array(), *fields = s->view.result->fields;
-    size_t n = s->view.sweep->points;
-
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list, point_json(s, i)) < 0)
-            break;
-    if (json_array_size(list) != n) {
-        json_decref(list);
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
-    }
-    if (json_object_set_new(fields, "sweep", list) < 0 ||
-        json_object_set_new(fields, "best", point_json(s, sweep_best(&s->view))) < 0)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    return 0;
 }
 
 /* ---- words ---- */
@@ -133,7 +116,7 @@ int little_show_sweep(struct result *result, const struct sweep *sweep,
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = cases[i].plain.fraction;
-    if (set_fields(&s, err) < 0)
+    if (sweep_set_fields(&s.view, point_json, &s, true, err) < 0)
         return -1;
     result->view.answer = answer_text(&s);
     result->view.origin =

@@ -10,7 +10,7 @@ enum { MOST_ROWS = 40 };
 struct occupancy_sweep {
     struct sweep_view view;
     const struct occupancy_point *points;
-    json_t *limiters[1 << OCCUPANCY_LIMIT_COUNT]; /* one list for all points that have it */
+    json_t **limiters; /* by set of limits: one list for all points that have it */
 };
 
 /* Between two block sizes nothing holds; registers and bytes hold up to the next step. */
@@ -28,10 +28,11 @@ const size_t OCCUPANCY_AXIS_COUNT = COUNT(OCCUPANCY_AXES);
 
 /* ---- fields ---- */
 
-static json_t *point_json(struct occupancy_sweep *s, size_t i)
+static json_t *point_json(const struct sweep_view *view, const void *of, size_t i)
 {
+    const struct occupancy_sweep *s = of;
     const struct occupancy *occ = &s->points[i].occ;
-    json_t *object = sweep_to_json(s->view.sweep, i), **limiters = &s->limiters[occ->limiters];
+    json_t *object = sweep_to_json(view->sweep, i), **limiters = &s->limiters[occ->limiters];
     int failed = 0;
 
     if (!*limiters)
@@ -45,24 +46,6 @@ static json_t *point_json(struct occupancy_sweep *s, size_t i)
     if (s->points[i].rule >= 0)
         failed |= json_object_set_new(object, "compare", occupancy_other_json(&s->points[i]));
     return json_whole(object, failed);
-}
-
-static int set_fields(struct occupancy_sweep *s, struct err *err)
-{
-    json_t *list = json_array(), *fields = s->view.result->fields;
-    size_t n = s->view.sweep->points;
-
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list, point_json(s, i)) < 0)
-            break;
-    if (json_array_size(list) != n) {
-        json_decref(list);
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
-    }
-    if (json_object_set_new(fields, "sweep", list) < 0 ||
-        json_object_set_new(fields, "best", point_json(s, sweep_best(&s->view))) < 0)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    return 0;
 }
 
 /* ---- words ---- */
@@ -188,13 +171,14 @@ static void add_cliff(const struct sweep_view *v)
 int occupancy_set_sweep(struct sweep_view *v, const struct occupancy_point *points,
                         const char *parameters, struct err *err)
 {
-    struct occupancy_sweep s = { .view = *v, .points = points };
+    json_t *limiters[1 << OCCUPANCY_LIMIT_COUNT] = { 0 };
+    struct occupancy_sweep s = { .view = *v, .points = points, .limiters = limiters };
     int rc;
 
     v->title = s.view.title = title_text(&s);
-    rc = set_fields(&s, err);
-    for (size_t i = 0; i < COUNT(s.limiters); i++)
-        json_decref(s.limiters[i]);
+    rc = sweep_set_fields(&s.view, point_json, &s, true, err);
+    for (size_t i = 0; i < COUNT(limiters); i++)
+        json_decref(limiters[i]);
     v->result->view.origin = origin_text(&s, parameters);
     return rc;
 }

@@ -30,11 +30,12 @@ static const struct sweep_axis AXES[] = {
 
 /* ---- fields ---- */
 
-static json_t *point_json(const struct schedule_sweep *v, size_t i)
+static json_t *point_json(const struct sweep_view *view, const void *of, size_t i)
 {
+    const struct schedule_sweep *v = of;
     const struct schedule *s = &v->schedules[i];
     double us = schedule_time_us(s, s->run.cycles);
-    json_t *object = sweep_to_json(v->view.sweep, i);
+    json_t *object = sweep_to_json(view->sweep, i);
     json_t *more =
         json_pack("{s:I, s:i, s:i, s:f, s:f, s:I, s:o, s:f, s:f, s:f}", "blocks",
                   (json_int_t)s->grid.blocks, "sms", s->grid.sms, "blocks_per_sm", s->grid.per_sm,
@@ -46,24 +47,6 @@ static json_t *point_json(const struct schedule_sweep *v, size_t i)
 
     json_decref(more);
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct schedule_sweep *v, struct err *err)
-{
-    json_t *list = json_array(), *fields = v->view.result->fields;
-    size_t n = v->view.sweep->points;
-
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list, point_json(v, i)) < 0)
-            break;
-    if (json_array_size(list) != n) {
-        json_decref(list);
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
-    }
-    if (json_object_set_new(fields, "sweep", list) < 0 ||
-        json_object_set_new(fields, "best", point_json(v, sweep_best(&v->view))) < 0)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    return 0;
 }
 
 /* ---- words ---- */
@@ -248,7 +231,7 @@ int schedule_show_sweep(struct result *result, const struct sweep *sweep,
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = schedules[i].run.efficiency;
     v.view.title = title_text(&v.view);
-    if (set_fields(&v, err) < 0)
+    if (sweep_set_fields(&v.view, point_json, &v, true, err) < 0)
         return -1;
     result->view.answer = answer_text(&v);
     result->view.origin = origin;

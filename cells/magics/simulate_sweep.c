@@ -27,10 +27,11 @@ static const struct sweep_axis AXES[] = {
 
 /* ---- fields ---- */
 
-static json_t *point_json(const struct simulate_sweep *v, size_t i)
+static json_t *point_json(const struct sweep_view *view, const void *of, size_t i)
 {
+    const struct simulate_sweep *v = of;
     const struct simulation *s = &v->simulations[i];
-    json_t *object = sweep_to_json(v->view.sweep, i);
+    json_t *object = sweep_to_json(view->sweep, i);
     int failed = 0;
 
     failed |=
@@ -43,24 +44,6 @@ static json_t *point_json(const struct simulate_sweep *v, size_t i)
                                             "not_selected", s->steady.not_selected, "stalled",
                                             s->steady.stalled, "eligible", s->steady.eligible));
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct simulate_sweep *v, struct err *err)
-{
-    json_t *list = json_array(), *fields = v->view.result->fields;
-    size_t n = v->view.sweep->points;
-
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list, point_json(v, i)) < 0)
-            break;
-    if (json_array_size(list) != n) {
-        json_decref(list);
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
-    }
-    if (json_object_set_new(fields, "sweep", list) < 0 ||
-        json_object_set_new(fields, "best", point_json(v, sweep_best(&v->view))) < 0)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    return 0;
 }
 
 /* ---- words ---- */
@@ -170,7 +153,7 @@ int simulate_show_sweep(struct result *result, const struct sweep *sweep,
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = simulations[i].steady.issue_utilization;
     s.view.title = title_text(&s.view);
-    if (set_fields(&s, err) < 0)
+    if (sweep_set_fields(&s.view, point_json, &s, true, err) < 0)
         return -1;
     result->view.answer = answer_text(&s.view);
     result->view.origin =

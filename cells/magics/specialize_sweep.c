@@ -30,10 +30,11 @@ static const struct sweep_axis AXES[] = {
 
 /* ---- fields ---- */
 
-static json_t *point_json(const struct specialize_sweep *v, size_t i)
+static json_t *point_json(const struct sweep_view *view, const void *of, size_t i)
 {
+    const struct specialize_sweep *v = of;
     const struct specialization *s = &v->points[i];
-    json_t *object = sweep_to_json(v->view.sweep, i);
+    json_t *object = sweep_to_json(view->sweep, i);
     json_t *more =
         json_pack("{s:f, s:f, s:o, s:o, s:I, s:f, s:I, s:o, s:o, s:I}", "busy", s->run.busy,
                   "utilization", s->run.utilization, "formula",
@@ -46,24 +47,6 @@ static json_t *point_json(const struct specialize_sweep *v, size_t i)
 
     json_decref(more);
     return json_whole(object, failed);
-}
-
-static int set_fields(const struct specialize_sweep *v, struct err *err)
-{
-    json_t *list = json_array(), *fields = v->view.result->fields;
-    size_t n = v->view.sweep->points;
-
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list, point_json(v, i)) < 0)
-            break;
-    if (json_array_size(list) != n) {
-        json_decref(list);
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", n);
-    }
-    if (json_object_set_new(fields, "sweep", list) < 0 ||
-        json_object_set_new(fields, "best", point_json(v, sweep_best(&v->view))) < 0)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    return 0;
 }
 
 /* ---- words ---- */
@@ -235,7 +218,7 @@ int specialize_show_sweep(struct result *result, const struct sweep *sweep,
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].run.busy;
     v.view.title = title_text(&v.view);
-    if (set_fields(&v, err) < 0)
+    if (sweep_set_fields(&v.view, point_json, &v, true, err) < 0)
         return -1;
     result->view.answer = answer_text(&v);
     result->view.origin =
