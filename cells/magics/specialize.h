@@ -70,7 +70,4 @@ void specialize_add_code(struct result *result, const struct specialization *s);
 const char *specialize_percent(struct result *result, double fraction);
 const char *specialize_count(struct result *result, double v);
 
-/* "min(1, 4 x 2 / (8 + 2))"; NULL: there is no formula. */
-const char *specialize_formula(struct result *result, const struct specialization *s);
-
 #endif

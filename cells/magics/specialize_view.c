@@ -263,7 +263,8 @@ static void add_fact(struct facts *facts, const char *name, const char *text)
     facts->texts[facts->count++] = text;
 }
 
-const char *specialize_formula(struct result *result, const struct specialization *s)
+/* "min(1, 4 x 2 / (8 + 2))"; NULL: there is no formula. */
+static const char *closed_form(struct result *result, const struct specialization *s)
 {
     const struct async_params *a = &s->params;
     int p = a->pipe;
@@ -287,7 +288,7 @@ const char *specialize_formula(struct result *result, const struct specializatio
 
 static const char *formula_text(struct result *result, const struct specialization *s)
 {
-    const char *formula = specialize_formula(result, s);
+    const char *formula = closed_form(result, s);
 
     if (!formula)
         return NULL;
