@@ -12,6 +12,13 @@ enum {
 
 static const double SOON_S = 5e-3;
 
+/*
+ * More thread instructions a second than any kernel of docs/benchmarks.md has on one host thread
+ * (3.8e9 without checks). Three blocks may be over before the clock tells them from one; then their
+ * instructions still say how long all must take at the least.
+ */
+static const double FASTEST_PER_S = 8e9;
+
 static double now_s(void)
 {
     struct timespec t;
@@ -73,8 +80,12 @@ struct launch_estimate model_estimate(const struct ptx_module *module,
     if (s < 0 || cost.sampled_blocks < 1)
         return out;
     ms = 1e3 * s / (double)cost.sampled_blocks * (double)cost.blocks / cost.host_threads;
-    if (ms >= ESTIMATE_FROM_MS && s < SOON_S && !cost.is_cut)
-        ms = 1e3 * block_seconds(module, launch, arena) * (double)cost.blocks / cost.host_threads;
+    if (ms >= ESTIMATE_FROM_MS && s < SOON_S && !cost.is_cut) {
+        double least_s = (double)cost.thread_instructions / FASTEST_PER_S;
+        double all_s = block_seconds(module, launch, arena) * (double)cost.blocks;
+
+        ms = 1e3 * (all_s > least_s ? all_s : least_s) / cost.host_threads;
+    }
     if (ms < ESTIMATE_FROM_MS)
         return out;
     out.ms = ms < 1e15 ? (int64_t)ms : (int64_t)1e15;
