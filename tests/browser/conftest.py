@@ -130,11 +130,21 @@ class Notebook:
     def run_all(self, timeout=120):
         """Run > Run All Cells."""
         self.wait_idle()
-        # The command's promise knows when the last cell has run. The page does not: between two
-        # cells it shows an idle kernel, for as long as a busy machine takes to send the next one.
-        done = self.page.evaluate("""timeout => Promise.race([
-            jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
-            new Promise(late => setTimeout(late, timeout, false))])""", timeout * 1000)
+        # Neither the page nor the command's promise knows when the last cell has run: between two
+        # cells the page shows an idle kernel, and the promise ends at the first cell that fails, also
+        # where the cell says that it may. A request behind all of theirs ends behind all of theirs,
+        # with what they displayed, and two frames later that is on the page.
+        done = self.page.evaluate("""async timeout => {
+            const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+            const run = async () => {
+                await jupyterapp.commands.execute('notebook:run-all-cells');
+                await kernel.requestExecute({ code: '', silent: true, store_history: false,
+                                              stop_on_error: false }).done;
+                for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+                return true;
+            };
+            return Promise.race([run(), new Promise(late => setTimeout(late, timeout, false))]);
+        }""", timeout * 1000)
         assert done, f"the cells still ran after {timeout} s"
         self.wait_idle(timeout)
 
