@@ -1,0 +1,75 @@
+/*
+ * One request on its way through the card: what was loaded for it, its launches, and what is
+ * measured. Private to the gpu_*.c files, which are its stations: load, start and wait, time.
+ */
+#ifndef WB_KERNELS_GPU_WORK_H
+#define WB_KERNELS_GPU_WORK_H
+
+#include "kernels/driver.h"
+#include "kernels/gpu_clock.h"
+#include "kernels/launch.h"
+
+struct gpu_buffer {
+    cu_address address, pristine; /* pristine: what a repeat starts from; 0 when read-only */
+    bool is_module;               /* a device variable: its memory is the module's */
+};
+
+struct gpu_launch {
+    const struct launch *launch;
+    cu_function function;
+    void *parameters;
+    size_t parameter_bytes;
+    int inner;      /* launches in one sample */
+    double once_us; /* of a launch that is not timed: one sample, 0 for none */
+    double *samples_us, *clocks_mhz;
+};
+
+struct gpu_work {
+    const struct driver *cu;
+    const struct launch_request *request;
+    struct gpu_buffer *buffers;
+    cu_module *modules;
+    struct gpu_launch *launches;
+    cu_event start, stop;
+    cu_address flush; /* written to push everything else out of the cache */
+    size_t flush_bytes;
+    bool has_symbols;
+    bool is_stuck; /* a kernel does not end: the process must */
+    struct gpu_clock clock;
+    bool has_clock;
+    int good, rejected; /* repeats that count, and that were thrown away */
+};
+
+/* driver_check for this work's driver. */
+int gpu_check(const struct gpu_work *w, cu_result code, const char *what, struct err *err);
+int gpu_no_memory(struct err *err);
+
+/* As written in the cell, else as linked. */
+const char *gpu_launch_name(const struct gpu_launch *launch);
+
+/* ---- gpu_load.c ---- */
+
+/* Loads code and buffers, prepares the launches. uuid: the card's, 16 bytes. */
+int gpu_load(struct gpu_work *w, const unsigned char *uuid, struct err *err) MUST_CHECK;
+
+/* Gives everything back that gpu_load took, however far it came. */
+void gpu_unload(struct gpu_work *w);
+
+/* ---- gpu_start.c ---- */
+
+/* Starts a launch and does not wait. */
+int gpu_start(struct gpu_work *w, struct gpu_launch *launch, struct err *err) MUST_CHECK;
+
+/*
+ * Waits for an event, hearing a stop. Fails with what the kernel did wrong, or Interrupted: a
+ * kernel that does not end cannot be stopped, so w->is_stuck is set and its process has to end.
+ */
+int gpu_wait(struct gpu_work *w, cu_event event, const struct gpu_launch *launch,
+             struct err *err) MUST_CHECK;
+
+/* ---- gpu_time.c ---- */
+
+/* Fills samples_us and clocks_mhz of every launch, good and rejected. */
+int gpu_time(struct gpu_work *w, struct err *err) MUST_CHECK;
+
+#endif
