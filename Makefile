@@ -18,10 +18,10 @@ SAY       = $(info make: $@)
 endif
 CORES     = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-LIB_SRC  := $(sort $(wildcard model/*.c model/base/*.c model/ptx/*.c kernels/*.c cells/*.c \
+LIB_SRC  := $(sort $(wildcard model/*.c model/base/*.c model/ptx/*.c kernels/*.c kernels/experiments/*.c cells/*.c \
               cells/magics/*.c cells/render/*.c jupyter-kernel/handlers/*.c) \
               $(filter-out jupyter-kernel/main.c,$(wildcard jupyter-kernel/*.c)))
-LESSONS  := $(sort $(wildcard kernels/*.cu))
+LESSONS  := $(sort $(wildcard kernels/*.cu kernels/experiments/*.cu))
 LOGOS    := $(sort $(wildcard jupyter-kernel/logos/logo-*))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(LESSONS:%=$(BUILD)/%.o) $(LOGOS:%=$(BUILD)/%.o)
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))

@@ -381,8 +381,7 @@ int ptx_module_load_for(struct bytes text, enum ptx_lanes lanes, struct ptx_modu
     if (make_functions(m, err) < 0 || describe_all_shared(m, err) < 0 || ptx_decode(m, err) < 0 ||
         phases_find(m, err) < 0 || seeds_find(m, err) < 0 || describe_variables(m, err) < 0 ||
         number_blocks(m, err) < 0 || number_lines(m, err) < 0 ||
-        describe_kernels(m, common, err) < 0 || locals_find(m, err) < 0 ||
-        copies_find(m, err) < 0)
+        describe_kernels(m, common, err) < 0 || locals_find(m, err) < 0 || copies_find(m, err) < 0)
         goto fail;
     *out = m;
     return 0;

@@ -1,0 +1,66 @@
+/*
+ * Experiment: how much parallel work fills a scheduler, and does it matter where it comes from?
+ *
+ * An FFMA's result is there after a few cycles (4 on most GPUs), and a scheduler could issue one
+ * each cycle. So four of them have to be on their way: from four warps, or from one warp whose
+ * instructions do not need each other. ilp_K runs K chains of FFMAs side by side in each thread.
+ *
+ * Expect  min(1, warps * K / latency)  of the issue slots: warps and chains count alike.
+ */
+
+/* FFMAs of one round of the loop, all chains together. */
+#define WORK 64
+
+/* What a warp's lane 0 writes of its time: first reading, last reading, and on which SM. */
+static __device__ void stamp(long long *clocks, long long start)
+{
+    long long end = clock64();
+    unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, sm;
+
+    asm("mov.u32 %0, %%smid;" : "=r"(sm));
+    if (threadIdx.x % warpSize == 0) {
+        clocks[3 * warp] = start;
+        clocks[3 * warp + 1] = end;
+        clocks[3 * warp + 2] = sm;
+    }
+}
+
+/* The factor and the term keep every chain near 1, whatever it starts with. */
+template <int K> static __device__ void chains(const float *in, float *out, long long *clocks,
+                                               int rounds)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v[K], sum = 0;
+
+    for (int k = 0; k < K; k++)
+        v[k] = in[threadIdx.x] + k;
+    __syncthreads();
+    long long start = clock64();
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int step = 0; step < WORK / K; step++)
+#pragma unroll
+            for (int k = 0; k < K; k++)
+                v[k] = fmaf(v[k], 0.5f, 0.5f);
+    }
+    stamp(clocks, start);
+    for (int k = 0; k < K; k++)
+        sum += v[k];
+    out[i] = sum;
+}
+
+#define ILP(K)                                                                                  \
+    extern "C" __global__ void ilp_##K(const float *in, float *out, long long *clocks, int rounds) \
+    {                                                                                           \
+        chains<K>(in, out, clocks, rounds);                                                     \
+    }
+
+ILP(1)
+ILP(2)
+ILP(3)
+ILP(4)
+ILP(5)
+ILP(6)
+ILP(7)
+ILP(8)
