@@ -46,6 +46,9 @@ struct figure_series {
     size_t count;
     bool is_step;     /* y holds from its x up to the next one: cliffs */
     bool has_markers; /* a dot at each point; a line of 40 points or fewer has them anyway */
+    bool is_points;   /* dots and no line: what was measured */
+    bool is_bare;     /* a line and no dots: what was computed beside it */
+    size_t look;      /* colour, dashes and dot of the look-th series (from 1); 0: its own */
     struct figure_series *next;
 };
 

@@ -8,34 +8,22 @@
 #include "cells/cuda_table.h"
 #include "cells/images.h"
 #include "cells/internal.h"
+#include "cells/lesson_memory.h"
 #include "cells/samples.h"
 #include "kernels/launch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum {
-    PAGE = 1 << 16,   /* offsets in a mapped file: the largest page of any Linux this runs on */
     PIECE = 1 << 18,  /* elements: a few milliseconds */
     DEBUG_BLOCKS = 2, /* as-written counts: every block is like the next */
-};
-
-#define FIRST_ADDRESS 0x100000000000u /* virtual; any address that looks like a GPU's */
-
-struct shared {
-    int fd;
-    float *data;
-    size_t size;
 };
 
 struct work {
     struct call *call;
     struct lesson_run *run;
     const struct image *machine, *opt, *debug, *probe; /* machine: of the device; or NULL */
-    struct shared x, y;
+    struct lesson_memory x, y;
     size_t stride; /* bytes of one rung's y */
 };
 
@@ -46,28 +34,9 @@ static int out_of_memory(struct err *err)
 
 /* ---- memory ---- */
 
-static int make_shared(struct shared *s, const char *name, size_t size, struct err *err)
+static float *x_of(const struct work *w)
 {
-    s->size = size;
-    s->fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    /* Sealed: a child that shrank it could end this process. */
-    if (s->fd < 0 || ftruncate(s->fd, (off_t)size) < 0 ||
-        fcntl(s->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
-        return err_set(err, ERR_ResourceError, "%s: %zu bytes: %s", name, size, strerror(errno));
-    s->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
-    if (s->data == MAP_FAILED) {
-        s->data = NULL;
-        return err_set(err, ERR_ResourceError, "%s: %zu bytes: %s", name, size, strerror(errno));
-    }
-    return 0;
-}
-
-static void drop_shared(struct shared *s)
-{
-    if (s->data)
-        munmap(s->data, s->size);
-    if (s->fd >= 0)
-        close(s->fd);
+    return w->x.data;
 }
 
 static float *y_of(const struct work *w, size_t rung)
@@ -92,7 +61,7 @@ static int fill(const struct work *w, struct err *err)
     for (int64_t at = 0; at < w->run->n; at += PIECE) {
         if (call_check_stop(w->call, err) < 0)
             return -1;
-        lesson_fill(w->x.data + at, at, min_i64(PIECE, w->run->n - at), w->run->seed);
+        lesson_fill(x_of(w) + at, at, min_i64(PIECE, w->run->n - at), w->run->seed);
     }
     return 0;
 }
@@ -167,7 +136,7 @@ static int read_branches(struct work *w, struct err *err)
 
 static void put_buffers(const struct work *w, struct buf *body)
 {
-    struct launch_buffer row = { .address = FIRST_ADDRESS,
+    struct launch_buffer row = { .address = LESSON_FIRST_ADDRESS,
                                  .size = (uint64_t)w->run->n * sizeof(float),
                                  .flags = LAUNCH_READ_ONLY,
                                  .element_bytes = sizeof(float) };
@@ -178,7 +147,7 @@ static void put_buffers(const struct work *w, struct buf *body)
     row.flags = 0;
     row.fd = 1;
     for (size_t i = 0; i < w->run->rung_count; i++) {
-        row.address = FIRST_ADDRESS + (i + 1) * (w->stride + PAGE);
+        row.address = LESSON_FIRST_ADDRESS + (i + 1) * (w->stride + LESSON_PAGE);
         row.offset = i * w->stride;
         launch_put_buffer(body, &row, &y);
     }
@@ -194,8 +163,8 @@ static void put_launch(const struct work *w, size_t rung, int64_t sample, struct
     int32_t n = (int32_t)w->run->n;
     size_t begin = launch_begin(body, &config, o->rung->kernel);
 
-    launch_put_pointer(body, FIRST_ADDRESS);
-    launch_put_pointer(body, FIRST_ADDRESS + (rung + 1) * (w->stride + PAGE));
+    launch_put_pointer(body, LESSON_FIRST_ADDRESS);
+    launch_put_pointer(body, LESSON_FIRST_ADDRESS + (rung + 1) * (w->stride + LESSON_PAGE));
     launch_put_value(body, &n, sizeof(n), sizeof(n));
     launch_end(body, begin);
 }
@@ -241,7 +210,7 @@ static int check_all(struct work *w, bool is_sampled, struct err *err)
 
         if (!o->is_correct)
             continue;
-        if (lesson_check(o->rung, w->x.data, y_of(w, i), run->n, run->block, is_sampled,
+        if (lesson_check(o->rung, x_of(w), y_of(w, i), run->n, run->block, is_sampled,
                          call_stop(w->call), &o->verdict, err) < 0)
             return -1;
         o->is_correct = o->verdict.is_correct;
@@ -410,7 +379,7 @@ static void start(struct work *w)
         o->twin = lesson_rung(run->lesson, o->rung->twin);
         o->twin_index = (size_t)(o->twin - run->lesson->rungs);
     }
-    w->stride = (size_t)round_up(run->n * (int64_t)sizeof(float), PAGE);
+    w->stride = (size_t)round_up(run->n * (int64_t)sizeof(float), LESSON_PAGE);
 }
 
 static void take_registers(struct work *w)
@@ -424,8 +393,8 @@ static void take_registers(struct work *w)
 
 static int run_everywhere(struct work *w, struct err *err)
 {
-    if (make_shared(&w->x, "x", w->stride, err) < 0 ||
-        make_shared(&w->y, "y", w->stride * w->run->rung_count, err) < 0)
+    if (lesson_memory_init(&w->x, "x", w->stride, err) < 0 ||
+        lesson_memory_init(&w->y, "y", w->stride * w->run->rung_count, err) < 0)
         return -1;
     if (fill(w, err) < 0)
         return -1;
@@ -444,8 +413,8 @@ int lesson_run(struct call *call, struct lesson_run *run, struct err *err)
 
     start(&w);
     rc = run_everywhere(&w, err);
-    drop_shared(&w.x);
-    drop_shared(&w.y);
+    lesson_memory_done(&w.x);
+    lesson_memory_done(&w.y);
     return rc;
 }
 

@@ -50,8 +50,8 @@ enum experiment_basis {
 
 /* A key of %run: the axis of the sweep, or what tells its curves apart. */
 struct experiment_key {
-    const char *name;  /* "warps"; NULL: there is one curve */
-    const char *label; /* "warps a scheduler": axis and table; NULL: the name */
+    const char *name;      /* "warps"; NULL: there is one curve */
+    const char *label;     /* "warps a scheduler": axis and table; NULL: the name */
     const int64_t *values; /* that are swept when the key is not given */
     size_t count;
     int64_t min, max;
@@ -114,8 +114,8 @@ struct experiment {
     const char *unit;     /* "%", "cycles", "GB/s", "us", "x" */
     double scale_max;     /* 1: the quantity is a fraction shown in percent; 0: a number */
     double goal_percent;  /* largest mean error of the model that is asked for */
-    bool is_calibrated;   /* some number of the model was set by this experiment: not a prediction */
-    const char *left_out; /* what the model lacks where it is off: "the distance to L2 slices" */
+    bool is_calibrated; /* some number of the model was set by this experiment: not a prediction */
+    const char *left_out;    /* what the model lacks where it is off: "the distance to L2 slices" */
     const char *closed_form; /* as text, "min(1, N I / (I + W))"; NULL: there is none */
 
     /* Fills the launch of a point, or `skipped`. */

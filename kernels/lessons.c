@@ -338,6 +338,11 @@ void lesson_poison(float *y, int64_t n)
         memcpy(&y[i], &poison, sizeof(poison));
 }
 
+bool lesson_is_poison(uint32_t bits)
+{
+    return bits == POISON;
+}
+
 /* Written so that a NaN on either side is wrong. */
 static bool is_right(float got, float want, double tolerance)
 {
@@ -348,7 +353,7 @@ static void check_chunk(const struct lesson_rung *rung, const float *y, const fl
                         int64_t first, int64_t count, bool is_sampled, struct lesson_verdict *out)
 {
     for (int64_t k = 0; k < count; k++) {
-        if (is_sampled && bits_of(y[first + k]) == POISON)
+        if (is_sampled && lesson_is_poison(bits_of(y[first + k])))
             continue;
         out->checked++;
         if (is_right(y[first + k], want[k], rung->tolerance))

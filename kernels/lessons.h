@@ -65,6 +65,7 @@ void lesson_fill(float *x, int64_t first, int64_t count, uint64_t seed);
 
 /* What y holds where no thread has written yet: a NaN that no rung computes. */
 void lesson_poison(float *y, int64_t n);
+bool lesson_is_poison(uint32_t bits);
 
 struct lesson_verdict {
     bool is_correct; /* every element that had to be written is, and is right; NaN is wrong */

@@ -265,6 +265,13 @@ static void arrive(struct core *core, int warp, int64_t cycle)
         open_barrier(core, b, cycle);
 }
 
+static void note_clock(struct core *core, int64_t cycle)
+{
+    if (core->first_clock < 0)
+        core->first_clock = cycle;
+    core->last_clock = cycle;
+}
+
 static void issue(struct core *core, struct sub_core *sub, int l, int64_t cycle)
 {
     int warp = warp_of(core, sub, l);
@@ -274,6 +281,8 @@ static void issue(struct core *core, struct sub_core *sub, int l, int64_t cycle)
     int64_t done;
 
     take_unit(core, sub, l, op, cycle);
+    if (op->is_clock)
+        note_clock(core, cycle);
     done = result_time(core, w, op, access, cycle);
     if (!go_on(core, w, op, done, cycle)) {
         policy_issued(&core->config, sub, l, false);
@@ -442,6 +451,7 @@ struct core *core_new(const struct core_config *config, const struct core_record
     core->config = *config;
     core->record = record;
     core->last_round = -1;
+    core->first_clock = core->last_clock = -1;
     core->warp_count = config->resident_blocks * config->warps_per_block;
     if (record_init(core, arena) < 0)
         return NULL;
@@ -516,6 +526,11 @@ int core_last_round(const struct core *core)
 int64_t core_rounds(const struct core *core, int warp)
 {
     return warp < 0 ? core->totals.rounds : core->warps[warp].rounds;
+}
+
+int64_t core_clock_cycles(const struct core *core)
+{
+    return core->last_clock - core->first_clock;
 }
 
 void core_warp_issued(const struct core *core, int64_t *out)

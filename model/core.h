@@ -44,6 +44,7 @@ const char *core_place_name(enum core_place place);
 struct core_op {
     uint8_t class;    /* enum latency_class */
     bool is_access;   /* takes the stream's next access */
+    bool is_clock;    /* reads the clock: core_clock_cycles */
     uint8_t lanes;    /* active ones, for the counts of the run */
     uint16_t latency; /* above 0: instead of the class's, or the place's */
     uint8_t read_count, write_count;
@@ -159,6 +160,9 @@ int64_t core_issued(const struct core *core);
  * over count up to there, so that the stalls sum to resident warps x cycles.
  */
 void core_totals(const struct core *core, int64_t cycle, struct core_totals *out);
+
+/* Cycles between the first and the last reading of the clock so far; 0: fewer than two. */
+int64_t core_clock_cycles(const struct core *core);
 
 /* Instructions that each resident warp (of CORE_MAX_WARPS) has issued. */
 void core_warp_issued(const struct core *core, int64_t *out);

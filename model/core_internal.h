@@ -108,6 +108,7 @@ struct core {
     struct server l1, l2, dram; /* sectors or passes; bytes; bytes */
     struct server starts;       /* of blocks */
     int64_t next_block, last_cycle;
+    int64_t first_clock, last_clock; /* cycles in which the clock was read; -1: not yet */
     int last_round; /* warp */
     struct core_totals totals;
 };

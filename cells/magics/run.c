@@ -1,6 +1,6 @@
 /*
- * %run: the lesson experiments. The rungs and what they must compute are rows of
- * kernels/lessons.c, running them is cells/lesson_run.c; this file reads the call.
+ * %run: lessons and experiments. A lesson's rungs are rows of kernels/lessons.c, an experiment is a
+ * row of kernels/experiments/; this file has the keys of both, lists them and runs a lesson.
  */
 #include "cells/magics/run.h"
 
@@ -29,13 +29,16 @@ static int list_lessons(const struct call *call, struct err *err)
     struct buf text = { 0 };
     int rc = 0;
 
-    buf_puts(&text, "Lesson experiments:\n");
+    buf_puts(&text, "A sweep each, measured on a GPU and modelled:\n");
+    for (size_t i = 0; i < EXPERIMENT_COUNT; i++)
+        buf_printf(&text, "  %-12s %s\n", EXPERIMENTS[i]->name, EXPERIMENTS[i]->question);
+    buf_puts(&text, "Variants of one kernel:\n");
     for (size_t i = 0; i < LESSON_COUNT; i++) {
         buf_printf(&text, "  %s  %s\n", LESSONS[i].name, LESSONS[i].question);
         list_rungs(&LESSONS[i], &text);
     }
-    buf_printf(&text, "%%run %s runs one; %%source %s prints its kernels.\n", LESSONS[0].name,
-               LESSONS[0].name);
+    buf_printf(&text, "%%run %s runs one; %%source %s prints its kernels.\n", EXPERIMENTS[0]->name,
+               EXPERIMENTS[0]->name);
     if (text.is_failed)
         rc = err_set(err, ERR_ResourceError, "out of memory");
     else
@@ -50,6 +53,8 @@ static int unknown_lesson(const struct call *call, const char *name, struct err 
 
     for (size_t i = 0; i < LESSON_COUNT; i++)
         nearest_try(&nearest, LESSONS[i].name);
+    for (size_t i = 0; i < EXPERIMENT_COUNT; i++)
+        nearest_try(&nearest, EXPERIMENTS[i]->name);
     err_next(err, "%%run alone lists the lessons");
     if (nearest.best)
         return call_fail(call, "name", err, ERR_NameError,
@@ -57,13 +62,13 @@ static int unknown_lesson(const struct call *call, const char *name, struct err 
     return call_fail(call, "name", err, ERR_NameError, "no lesson is called %.60s", name);
 }
 
-/* device=gpu measures, device=NAME models; without it the session's card does both. */
-static int choose_device(const struct call *call, struct lesson_run *run, struct err *err)
+int run_choose_device(const struct call *call, struct session_device *device, bool *use_gpu,
+                      bool *use_model, struct err *err)
 {
-    if (call_device(call, &run->device, err) < 0)
+    if (call_device(call, device, err) < 0)
         return -1;
-    run->use_gpu = run->device.is_gpu;
-    run->use_model = !run->device.is_gpu || !call_given(call, "device");
+    *use_gpu = device->is_gpu;
+    *use_model = !device->is_gpu || !call_given(call, "device");
     return 0;
 }
 
@@ -80,7 +85,8 @@ static int run_lesson(struct call *call, const struct lesson *lesson, struct err
     run->repeat = (int)call_int(call, "repeat");
     run->seed = (uint64_t)call_int(call, "seed");
     run->model_blocks = MODEL_BLOCKS;
-    if (choose_device(call, run, err) < 0 || lesson_run(call, run, err) < 0)
+    if (run_choose_device(call, &run->device, &run->use_gpu, &run->use_model, err) < 0 ||
+        lesson_run(call, run, err) < 0)
         return call_mark(call, err);
     result = result_new("run", 1);
     if (!result)
@@ -96,9 +102,12 @@ static int run(struct call *call, struct err *err)
 {
     const char *name = call_text(call, "name");
     const struct lesson *lesson = name ? lesson_find(name) : NULL;
+    const struct experiment *experiment = name ? experiment_find(name) : NULL;
 
     if (!name)
         return list_lessons(call, err);
+    if (experiment)
+        return run_experiment(call, experiment, err);
     return lesson ? run_lesson(call, lesson, err) : unknown_lesson(call, name, err);
 }
 
@@ -112,6 +121,19 @@ static const struct param PARAMS[] = {
     { .name = "device",
       .type = PARAM_DEVICE,
       .help = "gpu measures, model or a name models; else the session's card does both" },
+    /* Keys of experiments: without a value, an experiment's own. */
+    { .name = "warps",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 1,
+      .max = 64,
+      .help = "ilp: warps a scheduler" },
+    { .name = "chains",
+      .type = PARAM_INT,
+      .flags = PARAM_SWEEP | PARAM_OPTIONAL,
+      .min = 1,
+      .max = 64,
+      .help = "ilp: independent chains of a thread" },
     { .name = "n",
       .type = PARAM_INT,
       .preset = "1M",

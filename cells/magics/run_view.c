@@ -40,15 +40,15 @@ static const char *count(struct result *r, double v)
 
 /* ---- words ---- */
 
-/* "gpu" and "model" as the run used them: "H200 gpu:0 and its model", "L40S (model, cc 8.9)". */
-static const char *run_device_text(struct result *r, const struct lesson_run *run)
+const char *run_device_text(struct result *r, const struct session_device *device, bool use_gpu,
+                            bool use_model)
 {
-    const struct device *d = &run->device.device;
+    const struct device *d = &device->device;
 
-    if (run->use_gpu && run->use_model)
-        return result_text(r, "%s gpu:%d and its model", d->name, run->device.gpu_index);
-    if (run->use_gpu)
-        return result_text(r, "%s gpu:%d", d->name, run->device.gpu_index);
+    if (use_gpu && use_model)
+        return result_text(r, "%s gpu:%d and its model", d->name, device->gpu_index);
+    if (use_gpu)
+        return result_text(r, "%s gpu:%d", d->name, device->gpu_index);
     return result_text(r, "%s (model, cc %d.%d)", d->name, d->cc_major, d->cc_minor);
 }
 
@@ -452,7 +452,8 @@ int run_fill_result(struct result *r, const struct call *call, const struct less
 
     r->view.answer = conclusion(r, run);
     r->view.origin =
-        result_text(r, "%s   %s", run_device_text(r, run), call_parameters_text(call, skip));
+        result_text(r, "%s   %s", run_device_text(r, &run->device, run->use_gpu, run->use_model),
+                    call_parameters_text(call, skip));
     add_table(r, run);
     add_facts(r, run);
     r->view.closing = closing(r, run);

@@ -31,6 +31,11 @@ static int plot_height(int width)
     return width > 300 * PX ? 170 * PX : 150 * PX;
 }
 
+static size_t look_of(const struct figure_series *s, size_t i)
+{
+    return s->look ? s->look - 1 : i;
+}
+
 static size_t entries_of(const struct figure_lines *lines, struct legend_entry entries[LEGEND_MAX])
 {
     const struct figure_series *s;
@@ -38,7 +43,7 @@ static size_t entries_of(const struct figure_lines *lines, struct legend_entry e
 
     for (s = lines->series; s && n < LEGEND_MAX; s = s->next, i++)
         if (s->name && *s->name)
-            entries[n++] = (struct legend_entry){ s->name, LEGEND_CURVES, i };
+            entries[n++] = (struct legend_entry){ s->name, LEGEND_CURVES, look_of(s, i) };
     /* One curve needs no key: the axis says what it is. */
     return lines->series && !lines->series->next ? 0 : n;
 }
@@ -271,7 +276,7 @@ static void draw_markers(struct drawing *d, const struct figure_series *s, size_
                                       : s->count <= FEW_POINTS && !s->is_step;
     size_t i;
 
-    if (!has_markers && s->count > 1)
+    if (s->is_bare || (!has_markers && !s->is_points && s->count > 1))
         return;
     buf_puts(&d->body, "<path d=\"");
     for (i = 0; i < s->count; i++)
@@ -279,6 +284,18 @@ static void draw_markers(struct drawing *d, const struct figure_series *s, size_
             pen_put_marker(&d->body, look, axis_at(&plot->x, s->x[i]), axis_at(&plot->y, s->y[i]));
     buf_printf(&d->body, "\" fill=\"%s\" stroke=\"" COLOUR_CARD "\" stroke-width=\"0.8\"/>\n",
                pen_series_colour(look));
+}
+
+static void draw_line(struct drawing *d, const struct figure_series *s, size_t look,
+                      const struct plot *plot)
+{
+    buf_puts(&d->body, "<path d=\"");
+    put_curve(d, s, plot);
+    buf_printf(&d->body,
+               "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s%s%s "
+               "stroke-linejoin=\"round\"/>\n",
+               pen_series_colour(look), *pen_series_dashes(look) ? " stroke-dasharray=\"" : "",
+               pen_series_dashes(look), *pen_series_dashes(look) ? "\"" : "");
 }
 
 static void draw_series(struct drawing *d, const struct figure_lines *lines,
@@ -292,14 +309,9 @@ static void draw_series(struct drawing *d, const struct figure_lines *lines,
             d->is_coarse = true;
             return;
         }
-        buf_puts(&d->body, "<path d=\"");
-        put_curve(d, s, plot);
-        buf_printf(&d->body,
-                   "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s%s%s "
-                   "stroke-linejoin=\"round\"/>\n",
-                   pen_series_colour(i), *pen_series_dashes(i) ? " stroke-dasharray=\"" : "",
-                   pen_series_dashes(i), *pen_series_dashes(i) ? "\"" : "");
-        draw_markers(d, s, i, plot);
+        if (!s->is_points)
+            draw_line(d, s, look_of(s, i), plot);
+        draw_markers(d, s, look_of(s, i), plot);
     }
 }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WORK = 64, ROUNDS = 64, MOST_BLOCK = 1024 };
+enum { WORK = 256, ROUNDS = 16, MOST_BLOCK = 1024 };
 
 EXPERIMENT_SOURCE(ilp)
 

@@ -9,7 +9,7 @@
  */
 
 /* FFMAs of one round of the loop, all chains together. */
-#define WORK 64
+#define WORK 256
 
 /* What a warp's lane 0 writes of its time: first reading, last reading, and on which SM. */
 static __device__ void stamp(long long *clocks, long long start)

@@ -231,6 +231,7 @@ struct ptx_line_facts {
 
 struct ptx_timing {
     int64_t cycles;               /* of the SM clock, from the first block to the last */
+    int64_t clock_cycles;         /* between the first and the last reading of %clock; 0: fewer */
     double time_us;               /* cycles at the device's clock and the cost of a launch */
     double issue_utilization;     /* 0..1: slots of the busy SMs that issued */
     double theoretical_occupancy; /* 0..1 */

@@ -38,6 +38,7 @@ static void fill_op(struct core_op *op, const struct numbering *n, const struct 
 {
     op->class = in->latency;
     op->is_access = in->counter >= 0;
+    op->is_clock = insn_exec(in) == exec_clock;
     op->lanes = WARP;
     for (int k = 0; k < in->deps->read_count; k++) {
         uint16_t v = number_of(n, in->deps->reads[k]);

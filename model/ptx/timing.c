@@ -174,6 +174,7 @@ static void fill_timing(const struct sm *sm, int64_t cycles, struct ptx_timing *
 
     core_totals(sm->core, simulated, &totals);
     out->cycles = cycles;
+    out->clock_cycles = core_clock_cycles(sm->core);
     out->time_us = (double)cycles / clock + costs->launch_ns / 1000.0;
     if (out->time_us < costs->launch_least_ns / 1000.0)
         out->time_us = costs->launch_least_ns / 1000.0;
