@@ -158,8 +158,9 @@ static int get_image(struct work *w, struct bytes source, const char *name, cons
 {
     struct session *session = w->call->session;
     struct image_request request = { .arch = arch, .options = options };
-    char *text =
-        arena_printf(w->call->arena, "#line 1 \"%s\"\n%.*s", name, (int)source.size, source.data);
+    struct bytes before = experiment_prelude();
+    char *text = arena_printf(w->call->arena, "#line 1 \"stamp.cu\"\n%.*s\n#line 1 \"%s\"\n%.*s",
+                              (int)before.size, before.data, name, (int)source.size, source.data);
 
     if (!text)
         return out_of_memory(err);

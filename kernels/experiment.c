@@ -5,10 +5,17 @@
 
 #include <math.h>
 
+EXPERIMENT_SOURCE(stamp)
+
 #define X(name) &EXPERIMENT_##name,
 const struct experiment *const EXPERIMENTS[] = { EXPERIMENT_NAMES(X) };
 #undef X
 const size_t EXPERIMENT_COUNT = COUNT(EXPERIMENTS);
+
+struct bytes experiment_prelude(void)
+{
+    return stamp_source();
+}
 
 const struct experiment *experiment_find(const char *name)
 {

@@ -17,7 +17,7 @@
  * with words of 4 bytes in `in` and `out` and as many ints as its launch has arguments. What is
  * timed must end in `out`, so that the compiler keeps it and its result can be checked. An
  * experiment by EXPERIMENT_CLOCK reads clock64() around what it times: lane 0 of warp w of the
- * launch stores first reading, last reading and %smid to clocks[3 * w ..] (stamp() in ilp.cu);
+ * launch stores first reading, last reading and %smid to clocks[3 * w ..] (stamp(), from stamp.cu);
  * the cycles of a launch are, SM by SM, from the first reading of any warp there to the last, and
  * the median of the SMs. So several blocks may share an SM. The model's cycles are the same: from
  * the first to the last reading of the clock on the SM that it simulates.
@@ -140,7 +140,7 @@ struct experiment {
 };
 
 /* In the order of the list of %run. One name makes the row's declaration and its place. */
-#define EXPERIMENT_NAMES(X) X(ilp)
+#define EXPERIMENT_NAMES(X) X(policy) X(ilp)
 
 #define X(name) extern const struct experiment EXPERIMENT_##name;
 EXPERIMENT_NAMES(X)
@@ -148,6 +148,9 @@ EXPERIMENT_NAMES(X)
 
 extern const struct experiment *const EXPERIMENTS[];
 extern const size_t EXPERIMENT_COUNT;
+/* experiments/stamp.cu, which stands in front of every kernel file. */
+struct bytes experiment_prelude(void);
+
 const struct experiment *experiment_find(const char *name); /* NULL: unknown */
 
 /* The value of a point in the data. NaN: none. */

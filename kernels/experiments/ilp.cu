@@ -11,20 +11,6 @@
 /* FFMAs of one round of the loop, all chains together. */
 #define WORK 256
 
-/* What a warp's lane 0 writes of its time: first reading, last reading, and on which SM. */
-static __device__ void stamp(long long *clocks, long long start)
-{
-    long long end = clock64();
-    unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, sm;
-
-    asm("mov.u32 %0, %%smid;" : "=r"(sm));
-    if (threadIdx.x % warpSize == 0) {
-        clocks[3 * warp] = start;
-        clocks[3 * warp + 1] = end;
-        clocks[3 * warp + 2] = sm;
-    }
-}
-
 /* The factor and the term keep every chain near 1, whatever it starts with. */
 template <int K> static __device__ void chains(const float *in, float *out, long long *clocks,
                                                int rounds)
