@@ -248,6 +248,23 @@ static void print_legacy(const struct buf *composed, int cell, struct sink *sink
             cell);
 }
 
+/* A kernel that was pasted without the head of its file gets CUDA's headers by its words. */
+static void print_lent(const struct cuda_items *items, const struct buf *composed, int cell,
+                       struct sink *sink)
+{
+    const char *include;
+
+    for (size_t i = 0; (include = cuda_implied_include(i)); i++) {
+        bool is_own = !cuda_implied_is_lent(i) || !strstr(buf_text(composed), include);
+
+        for (size_t k = 0; k < items->count && !is_own; k++)
+            is_own = cuda_includes(&items->list[k], cuda_header_name(bytes_of(include)));
+        if (!is_own)
+            sink_printf(sink, STREAM_STDOUT, "In[%d]: added %s, which nvcc wants written.\n", cell,
+                        include);
+    }
+}
+
 static bool has_code(const struct cuda_items *fresh)
 {
     for (size_t i = 0; i < fresh->count; i++)
@@ -324,6 +341,7 @@ static int run_items(struct session *session, struct cuda_items *fresh, struct b
     if (rc == 0) {
         cuda_print_host(fresh, cell, sink);
         print_legacy(&composed, cell, sink);
+        print_lent(&merged, &composed, cell, sink);
         forget_values(session, fresh);
         commit(cuda, &merged, fresh);
     }

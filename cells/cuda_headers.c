@@ -140,39 +140,48 @@ static const struct {
 static const struct {
     const char *include;
     const char *words;
-    bool is_std; /* only in a text that says std too */
+    bool is_std;  /* only in a text that says std too */
+    bool is_lent; /* nvcc wants it written: the user is told */
 } IMPLIED[] = {
-    { "#include <math.h>", "INFINITY NAN HUGE_VAL HUGE_VALF M_*", false },
-    { "#include <math_constants.h>", "CUDART_*", false },
+    { "#include <cuda_fp16.h>", "half half2 __half __half2 __half2float __float2half*", false,
+      true },
+    { "#include <cuda_bf16.h>", "nv_bfloat16 nv_bfloat162 __nv_bfloat16 __nv_bfloat162", false,
+      true },
+    { "#include <mma.h>", "nvcuda", false, true },
+    { "#include <cooperative_groups.h>", "cooperative_groups", false, true },
+    { "#include <curand_kernel.h>", "curandState* curand_init", false, true },
+    { "#include <math.h>", "INFINITY NAN HUGE_VAL HUGE_VALF M_*", false, false },
+    { "#include <math_constants.h>", "CUDART_*", false, false },
     { "#include <limits.h>",
       "CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX "
       "INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX LLONG_MAX LLONG_MIN ULLONG_MAX",
-      false },
-    { "#include <float.h>", "FLT_* DBL_*", false },
+      false, false },
+    { "#include <float.h>", "FLT_* DBL_*", false, false },
     { "#include <stdint.h>",
       "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t uintptr_t intmax_t "
       "uintmax_t int_least* uint_least* int_fast* uint_fast* INT8_* UINT8_* INT16_* UINT16_* INT32_* "
       "UINT32_* INT64_* UINT64_* SIZE_MAX",
+      false, false },
+    { "#include <sys/types.h>", "uint ushort ulong ssize_t", false, false },
+    { "#include <stddef.h>", "ptrdiff_t offsetof", false, false },
+    { CUDA_LEGACY_WARP, "__shfl __shfl_up __shfl_down __shfl_xor __any __all __ballot", false,
       false },
-    { "#include <sys/types.h>", "uint ushort ulong ssize_t", false },
-    { "#include <stddef.h>", "ptrdiff_t offsetof", false },
-    { CUDA_LEGACY_WARP, "__shfl __shfl_up __shfl_down __shfl_xor __any __all __ballot", false },
-    { "#define register", "register", false }, /* a hint of C that C++17 no longer takes */
-    { "#include <limits>", "numeric_limits", true },
+    { "#define register", "register", false, false }, /* a hint of C that C++17 no longer takes */
+    { "#include <limits>", "numeric_limits", true, false },
     { "#include <type_traits>",
       "is_same* is_integral* is_floating_point* is_signed* is_unsigned* is_pointer* is_arithmetic* "
       "conditional* enable_if* remove_* decay* integral_constant true_type false_type make_unsigned* "
       "make_signed*",
-      true },
-    { "#include <utility>", "pair make_pair move forward declval", true },
-    { "#include <algorithm>", "min max clamp swap", true },
+      true, false },
+    { "#include <utility>", "pair make_pair move forward declval", true, false },
+    { "#include <algorithm>", "min max clamp swap", true, false },
     { "#include <cmath>",
       "abs fabs* sqrt* cbrt pow* exp* log* sin* cos* tan* asin* acos* atan* floor* ceil* round* trunc* "
       "fmod* fmin* fmax* fma* hypot* erf* isnan isinf isfinite",
-      true },
+      true, false },
     { "#include <cstdint>",
       "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t intptr_t uintptr_t size_t",
-      true },
+      true, false },
 };
 
 struct bytes cuda_header_name(struct bytes directive)
@@ -230,4 +239,9 @@ void cuda_implied_want(struct bytes word, bool is_std, bool *is_wanted)
 const char *cuda_implied_include(size_t i)
 {
     return i < COUNT(IMPLIED) ? IMPLIED[i].include : NULL;
+}
+
+bool cuda_implied_is_lent(size_t i)
+{
+    return IMPLIED[i].is_lent;
 }

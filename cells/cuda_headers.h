@@ -32,7 +32,7 @@ bool cuda_header_wants(const struct cuda_header *header, struct bytes word);
 /* Headers that nvcc's programs have without asking: INFINITY, INT_MAX, uint32_t, std::min, ...
  * Marks those that a word asks for; is_std: of a text that says std. is_wanted has
  * CUDA_IMPLIED_MOST. */
-enum { CUDA_IMPLIED_MOST = 16 };
+enum { CUDA_IMPLIED_MOST = 24 };
 void cuda_implied_want(struct bytes word, bool is_std, bool *is_wanted);
 
 /* The one for the exchange between lanes as it was before Volta. */
@@ -40,5 +40,8 @@ void cuda_implied_want(struct bytes word, bool is_std, bool *is_wanted);
 
 /* The i-th as a directive, NULL behind the last. */
 const char *cuda_implied_include(size_t i);
+
+/* Does nvcc want the i-th written? Whoever pastes a kernel without its file's head lacks those. */
+bool cuda_implied_is_lent(size_t i);
 
 #endif

@@ -245,7 +245,7 @@ static int mark(const struct markings *markings, struct cuda_item *item, struct 
     if (marks.is_global || marks.is_device)
         return 0;
     if (is_function(item) && uses_one_of(item->text, DEVICE_WORDS, COUNT(DEVICE_WORDS)) &&
-        !memmem(item->text.data, item->text.size, "<<<", 3))
+        !memmem(item->text.data, item->text.size, "<<<", 3) && !cuda_uses(item->text, "dim3"))
         return forgot_mark(item, err);
     set_kind(item, ITEM_HOST);
     return 0;

@@ -3,6 +3,7 @@
  * interpreter (PTX) and once for the device (machine code, registers). The types of its
  * parameters are read off its head where they are built-in ones, and their sizes off the PTX.
  */
+#include "cells/cuda_overload.h"
 #include "cells/cuda_parameters.h"
 #include "cells/cuda_state.h"
 #include "cells/cuda_types.h"
@@ -68,7 +69,7 @@ struct making {
     struct kernel_found found;
     const char *name;       /* "ns::k<float>" */
     const char *base;       /* "k" */
-    const char *expression; /* a template with its arguments, or NULL */
+    const char *expression; /* a template with its arguments, one of several kernels, or NULL */
     int maxreg;             /* registers a thread, whatever its cell says; 0: as that says */
     struct arena *arena;
 };
@@ -309,6 +310,10 @@ static int begin(struct making *m, const char *name, struct err *err)
     if (strchr(name, '<')) /* with its whole scope, as it is asked for from outside */
         m->expression =
             arena_printf(m->arena, "%s%s%s", m->found.name->scope, m->base, strchr(name, '<'));
+    else if (strchr(name, '('))
+        m->expression = cuda_overload_expression(m->arena, m->found.name->scope, name);
+    else if (cuda_overloads(m->cuda, name, NULL, 0) > 1)
+        return cuda_refuse_overloaded(m->cuda, name, err);
     return 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "cells/cuda_condition.h"
 #include "cells/cuda_host.h"
+#include "cells/cuda_overload.h"
 #include "cells/cuda_state.h"
 #include "cells/internal.h"
 
@@ -13,10 +14,10 @@
 
 /* ---- kernels ---- */
 
-/* Where the template's arguments begin: not at the < of operator<. */
+/* Where the template's arguments or the types of an overload begin. */
 static size_t name_size(const char *name)
 {
-    size_t n = strcspn(name, "<");
+    size_t n = strcspn(name, "<(");
 
     while (n > 0 && name[n - 1] == ' ')
         n--;
@@ -87,6 +88,18 @@ static bool is_in_scope(const struct item_name *n, const char *name, struct byte
     return wanted <= has && memcmp(n->scope + has - wanted, name, wanted) == 0;
 }
 
+/*
+ * A specialization stands behind its template, a plain kernel behind a template for k<float>, and
+ * m::k behind k where just k is asked for.
+ */
+static bool is_second_choice(const struct item_name *n, const char *name, struct bytes base)
+{
+    size_t written = (size_t)(base.data - name) - (strncmp(name, "::", 2) == 0 ? 2 : 0);
+
+    return n->is_specialization || (strchr(name, '<') && !n->is_template) ||
+           strlen(n->scope) != written;
+}
+
 int cuda_find_kernel(const struct cuda *cuda, const char *name, struct kernel_found *out,
                      struct err *err)
 {
@@ -104,9 +117,11 @@ int cuda_find_kernel(const struct cuda *cuda, const char *name, struct kernel_fo
             const struct item_name *n = &item->names[k];
 
             if (n->kind != ITEM_KERNEL || !bytes_equal(base, n->name) ||
-                !is_in_scope(n, name, base) || (out->item && n->is_specialization))
+                !is_in_scope(n, name, base) || (out->item && is_second_choice(n, name, base)))
                 continue;
-            if (out->item && !out->name->is_specialization)
+            if (out->item && !is_second_choice(out->name, name, base))
+                continue;
+            if (!cuda_is_overload(name, n->head ? n->head : item->head))
                 continue;
             *out = (struct kernel_found){ item, n, n->head ? n->head : item->head };
         }

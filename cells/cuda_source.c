@@ -175,6 +175,58 @@ static void want_includes(struct include *list, size_t count, struct bytes text)
             list[i].is_wanted |= cuda_header_wants(&list[i].header, word);
 }
 
+/* Is this `* name,` as behind a type? A product goes on with another sign: `* threadIdx.x`. */
+static bool is_pointer_name(struct bytes rest)
+{
+    struct scanner s = { rest.data, rest.data + rest.size, false };
+    struct scan_token t = scan_next(&s);
+
+    while (scan_is_sign(t, '*') || scan_is_word(t, "const") || scan_is_word(t, "__restrict__"))
+        t = scan_next(&s);
+    if (t.kind == SCAN_WORD)
+        t = scan_next(&s);
+    return t.text.size > 0 && t.kind != SCAN_WORD && t.kind != SCAN_NUMBER &&
+           strchr(",)=;>[", t.text.data[0]);
+}
+
+/* `half` is a type before a name, a pointer's star or a bracket; else some variable's name. */
+static bool is_variable(struct bytes text, struct bytes word)
+{
+    const char *at = word.data + word.size, *end = text.data + text.size, *before = word.data;
+
+    if (!bytes_equal(word, "half"))
+        return false;
+    while (at < end && *at == ' ')
+        at++;
+    while (before > text.data && before[-1] == ' ')
+        before--;
+    if (at == end || before == text.data)
+        return true;
+    if (*at == '*')
+        return strchr("[+-*/=&|>?:", before[-1]) ||
+               !is_pointer_name((struct bytes){ at, (size_t)(end - at) });
+    if (*at == '>')
+        return !strchr("<,", before[-1]);
+    return !isalpha((unsigned char)*at) && *at != '_';
+}
+
+bool cuda_includes(const struct cuda_item *item, struct bytes name)
+{
+    struct bytes own = cuda_header_name(item->text);
+
+    return item->kind == ITEM_INCLUDE && own.size == name.size &&
+           memcmp(own.data, name.data, name.size) == 0;
+}
+
+/* Does an include of the session's own bring this header? */
+static bool is_written(const struct composition *c, struct bytes name)
+{
+    for (size_t i = 0; i < c->items->count; i++)
+        if (!is_hidden(c, &c->items->list[i]) && cuda_includes(&c->items->list[i], name))
+            return true;
+    return false;
+}
+
 /* What the words of the needed items take for granted and no item of the session defines. */
 static bool write_implied_includes(struct composition *c)
 {
@@ -190,11 +242,11 @@ static bool write_implied_includes(struct composition *c)
         if (!c->is_needed[i] || c->items->list[i].kind == ITEM_INCLUDE)
             continue;
         while (scan_identifier(&s, &directive, &word))
-            if (!is_provided(c, word))
+            if (!is_provided(c, word) && !is_variable(text, word))
                 cuda_implied_want(word, is_std, is_wanted);
     }
     for (size_t i = 0; (include = cuda_implied_include(i)); i++)
-        if (is_wanted[i]) {
+        if (is_wanted[i] && !is_written(c, cuda_header_name(bytes_of(include)))) {
             buf_printf(c->out, "%s\n", include);
             is_any = true;
         }

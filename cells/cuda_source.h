@@ -94,6 +94,9 @@ int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf
 int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf *out,
                  struct err *err) MUST_CHECK;
 
+/* Is this item the include of a header? name: "cuda_fp16.h". */
+bool cuda_includes(const struct cuda_item *item, struct bytes name);
+
 /*
  * The include that stands on a line of a composed text, where they have no #line of their own:
  * its index; items->count when there is none.

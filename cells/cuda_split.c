@@ -470,6 +470,13 @@ static int split(const struct place *place, struct bytes text, struct position *
 
 /* ---- the text ---- */
 
+/* The mark that editors of Windows put before a text in UTF-8. */
+static void blank_byte_order_mark(char *text, size_t size)
+{
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        memset(text, ' ', 3);
+}
+
 /* Line ends of Windows go: a backslash before one continues its line too. */
 static size_t drop_carriage_returns(char *text, size_t size)
 {
@@ -513,6 +520,7 @@ int cuda_split(struct arena *arena, struct bytes source, int first_line, int cel
         return err_set(err, ERR_ResourceError, "out of memory for the cell's source");
     size = drop_carriage_returns(copy, source.size);
     copy[size] = '\0';
+    blank_byte_order_mark(copy, size);
     blank_line_directives(copy, size);
     return split(&place, (struct bytes){ copy, size }, &p, out, err);
 }

@@ -5,6 +5,7 @@
  */
 #include "cells/cuda_table.h"
 
+#include "cells/cuda_overload.h"
 #include "cells/internal.h"
 #include "cells/magics/occupancy.h"
 #include "cells/render/render.h"
@@ -20,6 +21,7 @@ enum { TABLE_BLOCK = 256, MAX_ROWS = 512 };
 struct row {
     const char *name;
     const struct cuda_kernel *kernel;
+    struct cuda_kernel own; /* what kernel points to, of one of several kernels of a name */
     struct occupancy occupancy;
     const char *limit;
 };
@@ -43,8 +45,19 @@ static bool has_row(const struct table *t, const char *name)
     return false;
 }
 
-static int add_row(struct table *t, const char *name, const struct cuda_kernel *kernel,
-                   struct err *err)
+/* Registers of one of several kernels of a name: compiled by itself, as its name says its types. */
+static const struct cuda_kernel *overload_of(struct session *session, struct row *row,
+                                             const char *name, const struct device *device)
+{
+    struct err ignored = { 0 };
+    int rc = cuda_kernel_resources(session, name, device, &row->own, &ignored);
+
+    err_done(&ignored);
+    return rc == 0 ? &row->own : NULL;
+}
+
+static int add_row(struct session *session, struct table *t, const char *name,
+                   const struct cuda_kernel *kernel, struct err *err)
 {
     struct launch_shape shape = { .block = TABLE_BLOCK, .carveout = OCCUPANCY_DEFAULT_CARVEOUT };
     struct row *row = &t->rows[t->count];
@@ -52,6 +65,8 @@ static int add_row(struct table *t, const char *name, const struct cuda_kernel *
     if (t->count == MAX_ROWS || has_row(t, name))
         return 0;
     *row = (struct row){ .name = name, .kernel = kernel, .limit = "" };
+    if (kernel && strchr(name, '('))
+        row->kernel = kernel = overload_of(session, row, name, t->device);
     t->count++;
     if (!kernel)
         return 0;
@@ -77,15 +92,20 @@ static const struct cuda_kernel *kernel_of(const struct image *image, const stru
     return NULL;
 }
 
-static const char *shown_name(struct result *r, const struct item_name *n)
+/* "m::k"; "k(float *)" where the session has several of the name. */
+static const char *shown_name(struct result *r, const struct cuda *cuda,
+                              const struct cuda_item *item, const struct item_name *n)
 {
     const char *text = n->scope[0] ? result_text(r, "%s%s", n->scope, n->name) : n->name;
+    const char *head = n->head ? n->head : item->head;
 
+    if (text && head && cuda_overloads(cuda, text, NULL, 0) > 1)
+        text = cuda_overload_name(r->arena, text, head);
     return text ? text : n->name;
 }
 
-static int collect(struct result *r, struct table *t, const struct cuda_items *fresh,
-                   const struct image *image, struct err *err)
+static int collect(struct session *session, struct result *r, struct table *t,
+                   const struct cuda_items *fresh, const struct image *image, struct err *err)
 {
     for (size_t i = 0; i < fresh->count; i++) {
         const struct cuda_item *item = &fresh->list[i];
@@ -100,7 +120,8 @@ static int collect(struct result *r, struct table *t, const struct cuda_items *f
             t->has_template |= n->is_template;
             /* A branch of #if that was not taken has no kernel. */
             if ((kernel || n->is_template || item->kind == ITEM_KERNEL || !t->has_code) &&
-                add_row(t, shown_name(r, n), n->is_template ? NULL : kernel, err) < 0)
+                add_row(session, t, shown_name(r, session_cuda(session), item, n),
+                        n->is_template ? NULL : kernel, err) < 0)
                 return -1;
         }
     }
@@ -213,8 +234,9 @@ static void set_closing(struct result *r, const struct table *t)
                           "raise the limit, or use fewer.";
     else
         r->view.closing =
-            result_text(r, "Next: %%occupancy %s block=64..1024:64 finds the block size.",
-                        worst->name);
+            result_text(r, "Next: %%occupancy %s%s%s block=64..1024:64 finds the block size.",
+                        strchr(worst->name, '(') ? "\"" : "", worst->name,
+                        strchr(worst->name, '(') ? "\"" : "");
 }
 
 /* " __CUDA_ARCH__=890" where the code asks, or the cell chose. */
@@ -276,7 +298,7 @@ int cuda_show_kernels(struct session *session, const struct cuda_items *fresh,
     t->cell = session_run_count(session);
     t->has_code = image->cubin.size > 0;
     t->options = fresh->count > 0 ? fresh->list[0].options : NULL;
-    if (collect(r, t, fresh, image, err) < 0)
+    if (collect(session, r, t, fresh, image, err) < 0)
         goto out;
     if (t->count == 0) {
         rc = 0;

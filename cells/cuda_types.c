@@ -315,7 +315,7 @@ const char *cuda_deduce_template(const struct cuda *cuda, const char *name,
         return NULL;
     }
     d.parameters = list;
-    buf_printf(&out, "%s<", name);
+    buf_printf(&out, "%.*s<", (int)strcspn(name, "("), name);
     if (d.count == argument_count && put_arguments(&d, kernel.head, &out) && !out.is_failed) {
         buf_putc(&out, '>');
         text = arena_copy(arena, out.data, out.size);

@@ -5,7 +5,7 @@
 #include "cells/launch_plan.h"
 
 #include "cells/cell.h"
-#include "cells/cuda_types.h"
+#include "cells/cuda_overload.h"
 #include "cells/internal.h"
 #include "kernels/launch.h"
 
@@ -21,6 +21,9 @@ struct maker {
     size_t point;
     struct local locals[MAX_LOCALS]; /* keys that were given: names in the expressions */
     size_t local_count;
+    struct source *arguments; /* behind <<< >>>, or of args= */
+    size_t argument_count;
+    struct source arguments_place; /* carets */
     struct launch_plan *out;
 };
 
@@ -211,6 +214,19 @@ static int read_keys(struct maker *m, struct err *err)
 
 /* ---- the kernel and its arguments ---- */
 
+static int find_arguments(struct maker *m, struct err *err)
+{
+    const struct launch_line *line = m->line;
+
+    m->arguments = line->arguments;
+    m->argument_count = line->argument_count;
+    m->arguments_place = line->has_arguments ? line->parens : line->kernel;
+    if (line->has_arguments || !call_given(m->call, "args"))
+        return 0;
+    m->arguments_place = call_source(m->call, "args");
+    return launch_split(m->arguments_place, m->call->arena, &m->arguments, &m->argument_count, err);
+}
+
 /* The C++ type of an argument; that of its elements for a pointer. */
 static const char *argument_type(void *arg, size_t i, bool is_pointer)
 {
@@ -224,7 +240,7 @@ static const char *argument_type(void *arg, size_t i, bool is_pointer)
         [SCALAR_BOOL] = "bool",
     };
     const struct maker *m = arg;
-    struct source text = m->line->arguments[i];
+    struct source text = m->arguments[i];
     struct err ignored = { 0 };
     const struct element_type *type;
     struct value v;
@@ -250,56 +266,50 @@ static int read_kernel(struct maker *m, struct err *err)
     struct launch_plan *p = m->out;
     const struct source *where = &m->line->kernel;
     int needs = p->device.is_gpu ? IMAGE_CUBIN : p->is_debug ? IMAGE_PTX_DEBUG : IMAGE_PTX;
-    const char *deduced;
+    const char *deduced, *overload;
 
     p->kernel = arena_copy(m->call->arena, where->text.data, where->text.size);
     if (!p->kernel)
         return err_set(err, ERR_ResourceError, "out of memory");
-    deduced = cuda_deduce_template(session_cuda(m->call->session), p->kernel, argument_type, m,
-                                   m->line->argument_count, m->call->arena);
+    if (cuda_pick_overload(m->call->session, p->kernel, argument_type, m, m->argument_count,
+                           m->call->arena, &overload, err) < 0)
+        return fail_at(where, err);
+    deduced = cuda_deduce_template(session_cuda(m->call->session), overload ? overload : p->kernel,
+                                   argument_type, m, m->argument_count, m->call->arena);
     p->kernel = deduced ? deduced : p->kernel;
-    if (cuda_kernel_image(m->call->session, p->kernel, &p->device.device, needs, m->call->arena,
+    p->asked = overload && !deduced ? overload : p->kernel;
+    if (cuda_kernel_image(m->call->session, p->asked, &p->device.device, needs, m->call->arena,
                           &p->image, err) == 0)
         return 0;
     return err->name == ERR_CompileError ? -1 : fail_at(where, err);
 }
 
-static int refuse_count(const struct maker *m, const struct source *where, size_t count,
-                        struct err *err)
+static int refuse_count(const struct maker *m, struct err *err)
 {
     size_t wanted = m->out->image.parameter_count;
 
     err_set(err, ERR_UsageError, "%s takes %zu argument%s, and got %zu", m->out->kernel, wanted,
-            wanted == 1 ? "" : "s", count);
-    fail_at(where, err);
+            wanted == 1 ? "" : "s", m->argument_count);
+    fail_at(&m->arguments_place, err);
     return err_next(err, "%.290s", m->out->image.signature);
 }
 
 static int read_values(struct maker *m, struct err *err)
 {
     struct launch_plan *p = m->out;
-    const struct launch_line *line = m->line;
-    struct source *parts = line->arguments, args = call_source(m->call, "args"), where;
-    size_t count = line->argument_count;
     struct launch_value *values;
 
-    where = line->has_arguments ? line->parens : line->kernel;
-    if (!line->has_arguments && call_given(m->call, "args")) {
-        where = args;
-        if (launch_split(args, m->call->arena, &parts, &count, err) < 0)
-            return -1;
-    }
-    if (count != p->image.parameter_count)
-        return refuse_count(m, &where, count, err);
-    values = arena_array(m->call->arena, count, sizeof(*values));
+    if (m->argument_count != p->image.parameter_count)
+        return refuse_count(m, err);
+    values = arena_array(m->call->arena, m->argument_count, sizeof(*values));
     if (!values)
         return err_set(err, ERR_ResourceError, "out of memory");
-    for (size_t i = 0; i < count; i++)
-        if (launch_argument_read(m->call, &p->image, i, parts[i], m->locals, m->local_count,
+    for (size_t i = 0; i < m->argument_count; i++)
+        if (launch_argument_read(m->call, &p->image, i, m->arguments[i], m->locals, m->local_count,
                                  &values[i], err) < 0)
             return -1;
     p->values = values;
-    p->value_count = count;
+    p->value_count = m->argument_count;
     return 0;
 }
 
@@ -346,8 +356,8 @@ int launch_plan_make(struct call *call, const struct launch_line *line, const st
     add_local(&m, "grid");
     add_local(&m, "block");
     add_local(&m, "dynamic");
-    if (read_device(&m, err) < 0 || read_keys(&m, err) < 0 || read_kernel(&m, err) < 0 ||
-        read_place(&m, LAUNCH_GRID, &out->grid, err) < 0 ||
+    if (read_device(&m, err) < 0 || read_keys(&m, err) < 0 || find_arguments(&m, err) < 0 ||
+        read_kernel(&m, err) < 0 || read_place(&m, LAUNCH_GRID, &out->grid, err) < 0 ||
         read_place(&m, LAUNCH_BLOCK, &out->block, err) < 0 ||
         read_dynamic(&m, &out->dynamic_bytes, err) < 0 || read_values(&m, err) < 0)
         return -1;

@@ -36,6 +36,7 @@ struct launch_plan {
     struct session_device device;
     struct cuda_image image;             /* its code is filled in when it runs */
     const char *kernel;                  /* "k<float,32>" */
+    const char *asked;                   /* the same; "k(float *)" of several kernels named k */
     struct ptx_dim grid, block, cluster; /* cluster.x 0: none */
     int64_t dynamic_bytes;
     const struct launch_value *values; /* one a parameter */

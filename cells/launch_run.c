@@ -256,7 +256,7 @@ static void find_written(struct runner *r)
 
     r->has_written = r->options->wants_written && !p->device.is_gpu && !p->is_debug &&
                      !p->is_cooperative &&
-                     cuda_kernel_image(r->call->session, p->kernel, &p->device.device,
+                     cuda_kernel_image(r->call->session, p->asked, &p->device.device,
                                        IMAGE_PTX_DEBUG, r->call->arena, &r->written, &ignored) == 0;
     err_done(&ignored);
 }

@@ -114,7 +114,7 @@ static int add_precompiled_headers(struct options *o, const char *source, struct
     snprintf(o->pch, sizeof(o->pch), "--pch-dir=%s", folder);
     return add_option(o, o->pch, err) | add_option(o, "--pch", err) |
            add_option(o, "--pch-messages=false", err) |
-           add_option(o, "-diag-suppress=20283,630", err);
+           add_option(o, "-diag-suppress=20283,629,630", err);
 }
 
 static int collect_options(struct arena *arena, struct bytes body, const char *source,

@@ -130,6 +130,7 @@
     "size_t fwrite(const void *, size_t, size_t, FILE *); char *fgets(char *, int, FILE *);\n"     \
     "int fseek(FILE *, long, int); long ftell(FILE *); int puts(const char *);\n"                  \
     "int fputs(const char *, FILE *); int putchar(int); int feof(FILE *); void rewind(FILE *);\n"  \
+    "int ferror(FILE *);\n"                                                                        \
     "void perror(const char *);\n#define SEEK_SET 0\n#define SEEK_CUR 1\n#define SEEK_END 2\n"
 
 #define HOST_STDLIB                                                                                \
@@ -155,12 +156,14 @@
     "int gettimeofday(struct timeval *, void *); time_t time(time_t *);\n"                         \
     "int clock_gettime(int, struct timespec *);\n"
 
-#define HOST_CUBLAS                                                                                 \
-    "#pragma once\ntypedef struct cublasContext *cublasHandle_t; typedef void *cublasLtHandle_t;\n" \
-    "typedef int cublasComputeType_t, cublasStatus_t, cublasOperation_t;\n"                         \
-    "enum { CUBLAS_STATUS_SUCCESS, CUBLAS_OP_N = 0, CUBLAS_OP_T, CUBLAS_COMPUTE_32F = 68,\n"        \
-    "CUBLAS_COMPUTE_32F_FAST_TF32 = 77 };\n"                                                        \
-    "cublasStatus_t cublasCreate(cublasHandle_t *); cublasStatus_t cublasDestroy(cublasHandle_t);\n"
+#define HOST_CUBLAS                                                                                  \
+    "#pragma once\ntypedef struct cublasContext *cublasHandle_t; typedef void *cublasLtHandle_t;\n"  \
+    "typedef int cublasComputeType_t, cublasStatus_t, cublasOperation_t;\n"                          \
+    "enum { CUBLAS_STATUS_SUCCESS, CUBLAS_OP_N = 0, CUBLAS_OP_T, CUBLAS_COMPUTE_32F = 68,\n"         \
+    "CUBLAS_COMPUTE_32F_FAST_TF32 = 77 };\n"                                                         \
+    "cublasStatus_t cublasCreate(cublasHandle_t *); cublasStatus_t cublasDestroy(cublasHandle_t);\n" \
+    "cublasStatus_t cublasLtCreate(cublasLtHandle_t *);\n"                                           \
+    "cublasStatus_t cublasLtDestroy(cublasLtHandle_t);\n"
 
 #define HOST_RUNTIME                                                                               \
     "#pragma once\nconst char *cudaGetErrorString(cudaError_t);\n"                                 \
@@ -189,8 +192,7 @@
     "cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned);\n"                           \
     "cudaError_t cudaStreamDestroy(cudaStream_t);\n"                                               \
     "cudaError_t cudaStreamSynchronize(cudaStream_t);\n"                                           \
-    "#define cudaStreamNonBlocking 1\n#define cudaHostAllocDefault 0\n"                            \
-    "#define cudaHostAllocMapped 2\n"
+    "cudaError_t cudaMemcpyToSymbol(const void *, const void *, size_t);\n"
 
 /*
  * The exchange between lanes as it was before Volta, when a warp ran in step: it takes place among
@@ -277,7 +279,7 @@ const struct device_header DEVICE_HEADERS[] = {
       "#pragma once\ntypedef unsigned long pthread_t;\n"
       "typedef struct { long a[7]; } pthread_attr_t, pthread_mutex_t, pthread_cond_t;\n"
       "int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);\n"
-      "int pthread_join(pthread_t, void **);\n" },
+      "int pthread_join(pthread_t, void **); int pthread_cancel(pthread_t);\n" },
     { "cublas_v2.h", HOST_CUBLAS },
     { "cublas.h", "#include <cublas_v2.h>\n" },
     { "cublasLt.h", "#include <cublas_v2.h>\n" },
