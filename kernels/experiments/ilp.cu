@@ -37,7 +37,8 @@ template <int K> static __device__ void chains(const float *in, float *out, long
 }
 
 #define ILP(K)                                                                                  \
-    extern "C" __global__ void ilp_##K(const float *in, float *out, long long *clocks, int rounds) \
+    extern "C" __global__ void ilp_##K(const float *in, float *out, long long *clocks,           \
+                                       int rounds)                                              \
     {                                                                                           \
         chains<K>(in, out, clocks, rounds);                                                     \
     }
