@@ -449,25 +449,31 @@ void buffer_define(struct buffer *buffer, size_t offset, size_t size)
         bits[at / 8] |= (uint8_t)(1U << at % 8);
 }
 
+/* The first byte from `at` on that was never written; `end`: there is none. */
+static size_t first_undefined(const uint8_t *bits, size_t at, size_t end)
+{
+    while (at < end) {
+        uint64_t word;
+
+        if (at % 8 == 0 && end - at >= 64) {
+            memcpy(&word, bits + at / 8, sizeof(word));
+            if (word == UINT64_MAX) {
+                at += 64;
+                continue;
+            }
+        }
+        if (!(bits[at / 8] >> at % 8 & 1))
+            return at;
+        at++;
+    }
+    return end;
+}
+
 bool buffer_is_defined(const struct buffer *buffer, size_t offset, size_t size)
 {
     const uint8_t *bits = buffer_defined(buffer);
-    size_t end = offset + size;
 
-    if (!bits)
-        return true;
-    for (size_t at = offset; at < end;) {
-        if (at % 8 == 0 && end - at >= 8) {
-            if (bits[at / 8] != 0xff)
-                return false;
-            at += 8;
-        } else {
-            if (!(bits[at / 8] >> at % 8 & 1))
-                return false;
-            at++;
-        }
-    }
-    return true;
+    return !bits || first_undefined(bits, offset, offset + size) == offset + size;
 }
 
 size_t buffer_count_undefined(const struct buffer *buffer, size_t offset, size_t size)
@@ -491,6 +497,10 @@ size_t buffer_count_undefined(const struct buffer *buffer, size_t offset, size_t
 
 void buffer_settle(struct buffer *buffer)
 {
-    if (buffer->defined_offset && buffer_is_defined(buffer, 0, buffer->size))
+    if (!buffer->defined_offset)
+        return;
+    /* Bits are only ever set: what was looked at once need not be again. */
+    buffer->settled = first_undefined(buffer_defined(buffer), buffer->settled, buffer->size);
+    if (buffer->settled == buffer->size)
         drop_bitmap(buffer);
 }

@@ -95,6 +95,7 @@ struct buffer {
      * each byte of data, lowest bit first: set once the byte was written. 0: all is defined.
      */
     size_t defined_offset;
+    size_t settled;      /* so many of the first bytes are known to be defined */
     uint64_t address;    /* virtual, a multiple of 256 */
     char *origin;        /* "made in In[4] line 1" */
     bool is_symbol;      /* a __device__ or __constant__ variable */

@@ -163,6 +163,7 @@ static int map_buffer(struct launch_request *r, const struct child_message *mess
         out->texts.linked = out->texts.name;
     if (check_row(row, message, err) < 0)
         return -1;
+    atomic_init(&out->is_written, true);
     if (row->flags & LAUNCH_IS_FREED)
         return 0;
     out->fd = message->fds[row->fd];
@@ -308,7 +309,7 @@ int launch_request_write_back(const struct launch_request *request, struct err *
         const struct launch_memory *b = &request->buffers[i];
         const struct launch_buffer *row = &b->row;
 
-        if ((row->flags & LAUNCH_READ_ONLY) || !b->data)
+        if ((row->flags & LAUNCH_READ_ONLY) || !b->data || !atomic_load(&b->is_written))
             continue;
         if (launch_map_write_back(b->fd, row->offset, row->size, b->data, b->texts.name, err) < 0)
             return -1;

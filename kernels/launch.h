@@ -165,9 +165,10 @@ struct launch {
 struct launch_memory {
     struct launch_buffer row;
     struct launch_buffer_texts texts;
-    void *data;       /* a private view of the memfd's bytes: writes stay here; NULL: freed */
-    uint8_t *defined; /* the same of its bitmap, or NULL */
-    int fd;           /* borrowed from the message */
+    void *data;             /* a private view of the memfd's bytes: writes stay here; NULL: freed */
+    uint8_t *defined;       /* the same of its bitmap, or NULL */
+    int fd;                 /* borrowed from the message */
+    atomic_bool is_written; /* false: no launch of the request wrote to it, for sure */
 };
 
 /* Text or machine code: terminated, aligned to 16. */
@@ -199,8 +200,8 @@ int launch_request_read(const struct child_message *message, struct launch_reque
                         struct err *err) MUST_CHECK;
 
 /*
- * Copies the pages that changed of every buffer that is not read-only, and of its bitmap, back
- * into the memfd.
+ * Copies the pages that changed of every buffer that was written and is not read-only, and of its
+ * bitmap, back into the memfd.
  */
 int launch_request_write_back(const struct launch_request *request, struct err *err) MUST_CHECK;
 void launch_request_done(struct launch_request *request);
@@ -230,7 +231,8 @@ void launch_map_restore(void *data, uint64_t offset, uint64_t size);
 
 /*
  * Writes what differs from the file back to it, page by page: pages that were never written are
- * recognised by /proc/self/pagemap where there is one, else by comparing.
+ * found by asking /proc/self/pagemap for the others where it answers that (Linux 6.7), else by
+ * reading it page for page, else by comparing.
  */
 int launch_map_write_back(int fd, uint64_t offset, uint64_t size, const void *data,
                           const char *name, struct err *err) MUST_CHECK;

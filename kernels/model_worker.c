@@ -151,10 +151,11 @@ static size_t describe_buffers(const struct launch_request *request, struct ptx_
     size_t n = 0;
 
     for (size_t i = 0; i < request->buffer_count; i++) {
-        const struct launch_memory *m = &request->buffers[i];
+        struct launch_memory *m = &request->buffers[i];
 
         if (m->row.flags & LAUNCH_IS_SYMBOL)
             continue;
+        atomic_init(&m->is_written, false); /* the interpreter says when it is */
         out[n++] = (struct ptx_buffer){ .address = m->row.address,
                                         .data = m->data,
                                         .size = m->row.size,
@@ -164,6 +165,7 @@ static size_t describe_buffers(const struct launch_request *request, struct ptx_
                                         .origin = m->texts.origin,
                                         .is_read_only = m->row.flags & LAUNCH_READ_ONLY,
                                         .defined = m->defined,
+                                        .is_written = &m->is_written,
                                         .freed = m->texts.freed };
     }
     return n;

@@ -249,6 +249,21 @@ static bool is_followed(const struct warp *w, const struct access *a)
     return a->space == SPACE_GLOBAL && footprint_needs(w->cta->footprint, a->region);
 }
 
+static void note_written(const struct region *r)
+{
+    if (r && r->is_written && !atomic_load_explicit(r->is_written, memory_order_relaxed))
+        atomic_store_explicit(r->is_written, true, memory_order_relaxed);
+}
+
+/* A buffer that was not written need not be looked through when the launch ends. */
+static void note_all_written(const struct warp *w, const struct access *a, uint32_t mask)
+{
+    if (a->is_one)
+        note_written(a->region);
+    for (uint32_t m = a->is_one ? 0 : mask; m; m &= m - 1)
+        note_written(region_find(w->cta->run, a->address[__builtin_ctz(m)]));
+}
+
 /* Atomics and flags order blocks wherever they lie. */
 static bool is_tracked(const struct warp *w, const struct insn *in, const struct access *a)
 {
@@ -278,6 +293,8 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
     }
     if (locate_in(w, in, a, mask) < 0)
         return EXEC_FAULT;
+    if (in->flags & INSN_WRITES && a->space == SPACE_GLOBAL)
+        note_all_written(w, a, mask);
     if (is_followed(w, a))
         footprint_access(w->cta->footprint, in, a, mask);
     return is_tracked(w, in, a) ? track_access(w, in, a, mask) : EXEC_OK;

@@ -22,7 +22,7 @@ struct marks {
 struct saved {
     atomic_uchar *pages; /* PAGE_..., by page; NULL: the code never writes it */
     uint8_t *old;        /* content of saved pages, at their place */
-    uint8_t *defined;    /* the bits of defined bytes before the launch, or NULL */
+    uint8_t *defined;    /* the same of the bits of defined bytes, or NULL: there are none */
 };
 
 struct undo {
@@ -85,19 +85,6 @@ void footprint_find_written(const struct run *run, bool *is_written)
     }
 }
 
-static int save_defined(struct saved *s, const struct region *r)
-{
-    size_t n = size_of(r) / 8 + 1;
-
-    if (!r->defined)
-        return 0;
-    s->defined = malloc(n);
-    if (!s->defined)
-        return -1;
-    memcpy(s->defined, r->defined, n - (size_of(r) % 8 == 0));
-    return 0;
-}
-
 static int follow(struct undo *undo, const bool *is_written, size_t *bits)
 {
     const struct run *run = undo->run;
@@ -110,7 +97,8 @@ static int follow(struct undo *undo, const bool *is_written, size_t *bits)
             continue;
         s->pages = calloc(pages_of(r), sizeof *s->pages);
         s->old = malloc(pages_of(r) * PAGE);
-        if (!s->pages || !s->old || save_defined(s, r) < 0)
+        s->defined = r->defined ? malloc(pages_of(r) * (PAGE / 8)) : NULL;
+        if (!s->pages || !s->old || (r->defined && !s->defined))
             return -1;
         *bits += 2 * pages_of(r) * PAGE_BITS;
     }
@@ -161,6 +149,14 @@ static size_t page_size(const struct region *r, size_t page)
     return left < PAGE ? left : PAGE;
 }
 
+static void give_back(const struct saved *s, const struct region *r, size_t page)
+{
+    memcpy(r->data + page * PAGE, s->old + page * PAGE, page_size(r, page));
+    if (s->defined)
+        memcpy(r->defined + page * (PAGE / 8), s->defined + page * (PAGE / 8),
+               (page_size(r, page) + 7) / 8);
+}
+
 void undo_all(struct undo *undo)
 {
     for (int i = 0; i < undo->run->region_count; i++) {
@@ -169,9 +165,7 @@ void undo_all(struct undo *undo)
 
         for (size_t p = 0; s->pages && p < pages_of(r); p++)
             if (atomic_load_explicit(&s->pages[p], memory_order_acquire) == PAGE_SAVED)
-                memcpy(r->data + p * PAGE, s->old + p * PAGE, page_size(r, p));
-        if (s->defined)
-            memcpy(r->defined, s->defined, (size_of(r) + 7) / 8);
+                give_back(s, r, p);
     }
 }
 
@@ -182,6 +176,9 @@ static void save_page(struct saved *s, const struct region *r, size_t page)
 
     if (atomic_compare_exchange_strong(&s->pages[page], &state, PAGE_BUSY)) {
         memcpy(s->old + page * PAGE, r->data + page * PAGE, page_size(r, page));
+        if (s->defined)
+            memcpy(s->defined + page * (PAGE / 8), r->defined + page * (PAGE / 8),
+                   (page_size(r, page) + 7) / 8);
         atomic_store_explicit(&s->pages[page], PAGE_SAVED, memory_order_release);
         return;
     }

@@ -370,7 +370,8 @@ struct counts {
 struct region {
     uint64_t start, end;
     uint8_t *data;
-    uint8_t *defined; /* a bit a byte, or NULL: all have a value */
+    uint8_t *defined;        /* a bit a byte, or NULL: all have a value */
+    atomic_bool *is_written; /* ptx_buffer's, or NULL */
     bool is_read_only;
     bool is_freed;    /* of ptx_buffer.freed: no access is right */
     int buffer;       /* index into launch->buffers, -1: a module variable */

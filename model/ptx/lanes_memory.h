@@ -84,8 +84,15 @@ static inline void count_pattern(struct warp *w, const struct insn *in, struct p
     }
     if (w->trace)
         trace_access(w->trace, p->space, n);
+}
+
+/* Those who want to know of an access before it is made: first who saves what it overwrites. */
+static inline int tell(struct warp *w, const struct insn *in, const struct pattern *p,
+                       uint64_t first)
+{
     if (p->is_followed)
         footprint_pattern(w->cta->footprint, in, p, first);
+    return p->watch ? access_watch(w, in, p, first) : EXEC_OK;
 }
 
 /* How far lane l is from lane 0 on the host. */
@@ -149,7 +156,7 @@ static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
 
     if (mask != FULL_MASK || !is_as_before(w, in, p, first))
         return exec_load(w, in, mask);
-    if (p->watch && access_watch(w, in, p, first) < 0)
+    if (tell(w, in, p, first) < 0)
         return EXEC_FAULT;
     p->misses = 0;
     count_pattern(w, in, p, first);
@@ -216,7 +223,7 @@ static int store_full(struct warp *w, const struct insn *in, uint32_t mask)
 
     if (mask != FULL_MASK || !is_as_before(w, in, p, first))
         return exec_store(w, in, mask);
-    if (p->watch && access_watch(w, in, p, first) < 0)
+    if (tell(w, in, p, first) < 0)
         return EXEC_FAULT;
     p->misses = 0;
     count_pattern(w, in, p, first);

@@ -137,6 +137,7 @@ struct ptx_buffer {
      * writes set bits. NULL: all bytes have one.
      */
     uint8_t *defined;
+    atomic_bool *is_written; /* set where the kernel may have written to it; NULL: nobody asks */
     const char *freed; /* "freed by %reset in In[7]": an access is a fault; data may be NULL */
 };
 

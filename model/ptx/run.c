@@ -163,6 +163,7 @@ static int map_memory(struct run *run, struct arena *arena, struct err *err)
                                                              .end = b->address + b->size,
                                                              .data = b->data,
                                                              .defined = b->defined,
+                                                             .is_written = b->is_written,
                                                              .is_read_only = b->is_read_only,
                                                              .is_freed = b->freed != NULL,
                                                              .buffer = (int)i,

@@ -9,7 +9,10 @@
 
 #include "model/ptx/report.h"
 
-enum { MEMBER_REACH = 64 /* bytes from one part of a struct to another, at most */ };
+enum {
+    MEMBER_REACH = 64, /* bytes from one part of a struct to another, at most */
+    PROBES = 16,       /* of a buffer that may have values all over */
+};
 
 static bool has_check(const struct run *run, int check)
 {
@@ -23,12 +26,23 @@ static bool is_write(const struct insn *in)
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
+/* Some places first: the bitmap of a large buffer takes longer to read than a launch to start. */
+static bool is_all_defined(const struct region *r)
+{
+    uint64_t size = r->end - r->start;
+
+    for (uint64_t i = 1; i <= PROBES && size; i++)
+        if (!defined_all(r->defined, (size - 1) / PROBES * i, 1))
+            return false;
+    return defined_all(r->defined, 0, size);
+}
+
 void shadow_regions(struct run *run)
 {
     for (int i = 0; i < run->region_count; i++) {
         struct region *r = &run->regions[i];
 
-        if (r->defined && !r->is_freed && defined_all(r->defined, 0, r->end - r->start))
+        if (r->defined && !r->is_freed && is_all_defined(r))
             r->defined = NULL;
     }
 }

@@ -186,7 +186,14 @@ int main(int argc, char **argv)
               "under 1 beyond its work") &&
         run(session, "%buffer big float[64M] = zeros") &&
         again(session, "beside a buffer of 256 MiB", "k0<<<4, 256>>>(1000, x)", "under 1") &&
-        again(session, "over one page of it", "k0<<<4, 256>>>(1000, big)", "under 1"))
+        again(session, "over one page of it", "k0<<<4, 256>>>(1000, big)", "under 1") &&
+        run(session, "%buffer part float[64M]\n"
+                     "__global__ void fill(float *x) {\n"
+                     "    x[blockIdx.x * blockDim.x + threadIdx.x] = 1.0f;\n}\n"
+                     "fill<<<131072, 256>>>(part)") &&
+        again(session, "beside one of which half has no values", "k0<<<4, 256>>>(1000, x)",
+              "under 1") &&
+        again(session, "over one page of that", "k0<<<4, 256>>>(1000, part)", "under 1"))
         again(session, "a fault", "%%grade points=1\nk0<<<8, 256>>>(2000, x)\n%check 1 == 1", "");
     session_free(&session);
     return 0;

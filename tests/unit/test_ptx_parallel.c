@@ -199,11 +199,13 @@ static void an_estimate_counts_and_leaves_nothing_behind(void **state)
     } p = { .rounds = 50 };
     struct ptx_cost cost;
     struct rig rig;
+    uint8_t defined[N * 4 / 8] = { 0 };
     uint32_t *x;
 
     (void)state;
     rig_load_sample(&rig, "parallel.opt");
     x = rig_buffer(&rig, N * 4, &p.x);
+    rig.buffers[0].defined = defined;
     rig.launch.kernel = ptx_kernel_find(rig.module, "busy");
     rig.launch.grid.x = N / 64;
     rig.launch.block.x = 64;
@@ -211,7 +213,11 @@ static void an_estimate_counts_and_leaves_nothing_behind(void **state)
     assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 0, rig.arena, &cost, &rig.err), 0);
     for (int i = 0; i < N; i++)
         assert_int_equal(x[i], 0);
+    for (size_t i = 0; i < sizeof defined; i++)
+        assert_int_equal(defined[i], 0);
     rig_run(&rig, "busy", N / 64, 64, &p);
+    for (size_t i = 0; i < sizeof defined; i++)
+        assert_int_equal(defined[i], 0xff);
     assert_false(cost.is_cut);
     assert_int_equal(cost.sampled_blocks, 3);
     assert_int_equal(cost.thread_instructions, rig.facts.thread_instructions);
@@ -227,6 +233,56 @@ static void an_estimate_counts_and_leaves_nothing_behind(void **state)
     assert_int_equal(ptx_launch_cost(rig.module, &rig.launch, 0, rig.arena, &cost, &rig.err), -1);
     assert_int_equal(rig.err.name, ERR_LaunchError);
     rig_done(&rig);
+}
+
+/* Blocks that met run again in order: bits of values too are as if they had not run before. */
+static void what_was_undone_has_no_values(void **state)
+{
+    enum { N = 6000 * 64, SIZE = 4 * N };
+    uint64_t parameters[2] = { 0, N };
+    uint8_t *defined = calloc(SIZE / 8, 1);
+
+    (void)state;
+    assert_non_null(defined);
+    for (int host_threads = 1; host_threads < 4; host_threads++) {
+        struct rig rig;
+
+        memset(defined, 0, SIZE / 8);
+        memset(defined, 0xff, 64 * 4 / 8); /* the first block's words alone */
+        rig_load_sample(&rig, "parallel.opt");
+        rig_buffer(&rig, SIZE, &parameters[0]);
+        rig.buffers[0].defined = defined;
+        rig.launch.host_threads = host_threads;
+        /* In order each block finds what the one before it wrote; side by side one is too early. */
+        rig_run(&rig, "chain", N / 64, 64, parameters);
+        for (size_t i = 0; i < SIZE / 8; i++)
+            assert_int_equal(defined[i], 0xff);
+        rig_done(&rig);
+    }
+    free(defined);
+}
+
+static void buffers_that_were_written_are_told(void **state)
+{
+    (void)state;
+    for (int host_threads = 1; host_threads < 4; host_threads++) {
+        atomic_bool is_written[3];
+        uint64_t parameters[3];
+        struct rig rig;
+
+        rig_load_sample(&rig, "basics.opt");
+        for (int i = 0; i < 3; i++) {
+            rig_buffer(&rig, 4 * 38400, &parameters[i]);
+            atomic_init(&is_written[i], false);
+            rig.buffers[i].is_written = &is_written[i];
+        }
+        rig.launch.host_threads = host_threads;
+        rig_run(&rig, "vector_add", 600, 64,
+                (uint64_t[4]){ parameters[0], parameters[1], parameters[2], 38400 });
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(atomic_load(&is_written[i]), i == 2);
+        rig_done(&rig);
+    }
 }
 
 static int threads_for(const char *sample, const char *kernel)
@@ -293,6 +349,8 @@ int main(void)
         cmocka_unit_test(stores_through_loaded_pointers_are_followed),
         cmocka_unit_test(progress_ends_at_the_number_of_blocks),
         cmocka_unit_test(an_estimate_counts_and_leaves_nothing_behind),
+        cmocka_unit_test(what_was_undone_has_no_values),
+        cmocka_unit_test(buffers_that_were_written_are_told),
         cmocka_unit_test(a_kernel_is_held_to_what_it_calls_alone),
         cmocka_unit_test(the_largest_grid_can_be_sampled),
     };
