@@ -108,7 +108,8 @@ struct cuda_image {
     size_t parameter_count;
     const struct cuda_symbol *symbols;
     size_t symbol_count;
-    uint64_t id; /* of the content: equal ids are equal images */
+    bool uses_heap; /* it, or what is compiled with it, calls malloc on the device */
+    uint64_t id;    /* of the content: equal ids are equal images */
 };
 
 enum cuda_need {

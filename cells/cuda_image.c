@@ -229,6 +229,7 @@ static uint64_t mix(uint64_t h, struct bytes b)
 static int read_kernel(struct making *m, const struct image *image, struct cuda_image *out,
                        struct err *err)
 {
+    static const char *const heap[] = { "func_retval0) malloc" }; /* its declaration in PTX */
     struct cuda_parameter *list;
     bool all_known;
 
@@ -248,6 +249,7 @@ static int read_kernel(struct making *m, const struct image *image, struct cuda_
         return err_set(err, ERR_UnsupportedError,
                        "%s: its parameters cannot be read: write them without macros", m->name);
     out->ptx = image->ptx;
+    out->uses_heap = mentions(image->ptx, heap, COUNT(heap));
     return read_symbols(m, image->ptx, out, err);
 }
 
@@ -266,8 +268,14 @@ static int make_machine(struct making *m, bool is_needed, struct cuda_image *out
     char arch[24];
 
     image_arch(m->device, arch, sizeof(arch));
-    if (!arch[0])
-        return is_needed ? below_75(m, err) : 0;
+    if (!arch[0] && !is_needed)
+        return 0;
+    if (!arch[0]) {
+        err_set(err, ERR_DeviceError,
+                "%s has compute capability %d.%d: the compiler makes no code below 7.5",
+                m->device->name, m->device->cc_major, m->device->cc_minor);
+        return err_next(err, "device=model runs it on the interpreter");
+    }
     if (compile_for(m, true, false, &image, err) < 0)
         return -1;
     kernel = image_kernel(image, out->symbol);

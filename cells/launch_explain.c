@@ -276,7 +276,7 @@ static void put_launch(struct call *call, const struct launch_plan *plan, struct
 
 /* "x and y are as before the launch": buffers that the arguments point into, each once. */
 static void put_state(struct call *call, const struct launch_plan *plan,
-                      const struct ptx_fault *fault, struct buf *out)
+                      const struct ptx_fault *fault, const char *lost, struct buf *out)
 {
     const char *names[64];
     size_t n = 0, most = COUNT(names);
@@ -298,13 +298,15 @@ static void put_state(struct call *call, const struct launch_plan *plan,
     buf_printf(&text, " %s as before the launch", n == 1 ? "is" : "are");
     if (fault && fault->name == ERR_MemoryFault && fault->buffer >= 0)
         buf_puts(&text, "; a GPU might not have noticed at all");
+    if (lost)
+        buf_printf(&text, "; %s", lost);
     put_row(out, "state", buf_text(&text));
     out->is_failed |= text.is_failed;
     buf_done(&text);
 }
 
 void launch_explain(struct call *call, const struct launch_plan *plan,
-                    const struct ptx_fault *fault, struct err *err)
+                    const struct ptx_fault *fault, const char *lost, struct err *err)
 {
     static const enum err_name PLAIN[] = { ERR_Interrupted,   ERR_LaunchError, ERR_UnsupportedError,
                                            ERR_ResourceError, ERR_DeviceError, ERR_InternalError };
@@ -326,7 +328,7 @@ void launch_explain(struct call *call, const struct launch_plan *plan,
     if (err->next[0] && !(report && strstr(report, "\n  try ")))
         put_row(&out, "try", err->next);
     err->next[0] = '\0';
-    put_state(call, plan, fault, &out);
+    put_state(call, plan, fault, lost, &out);
     free(report);
     err->detail = buf_take(&out);
     buf_done(&out);

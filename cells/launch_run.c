@@ -10,6 +10,7 @@
 #include "cells/samples.h"
 #include "kernels/launch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -364,6 +365,34 @@ static void name_timeout(const struct launch_progress *p, struct err *err)
     *err = late;
 }
 
+static const char HEAP_IS_GONE[] = "what kernels took with malloc on the GPU is gone";
+
+static void say_loss(struct runner *r)
+{
+    char text[160];
+    int n = snprintf(text, sizeof(text), "A new GPU process runs %.40s: %s.\n", r->plan->kernel,
+                     HEAP_IS_GONE);
+
+    sink_write(r->call->sink, STREAM_STDOUT, text, (size_t)n);
+}
+
+/*
+ * What went with a GPU process: its device heap. Device variables do not, as they travel with each
+ * launch. Says it when the process went before this launch; returns it when it goes now.
+ */
+static const char *find_loss(struct runner *r, struct bytes answer, bool is_ok)
+{
+    struct workers *workers = session_workers(r->call->session);
+    bool is_ending = fields_int(answer, TAG_IS_BROKEN, 0) != 0;
+    bool is_lost = r->plan->device.is_gpu && workers_lost_heap(workers, is_ending);
+
+    if (is_ok && r->plan->device.is_gpu && r->plan->image.uses_heap)
+        workers_note_heap(workers);
+    if (is_lost && !is_ending)
+        say_loss(r);
+    return is_lost && is_ending ? HEAP_IS_GONE : NULL;
+}
+
 static int ask(struct runner *r, struct launch_progress *progress, struct launch_outcome *out,
                struct err *err)
 {
@@ -376,12 +405,13 @@ static int ask(struct runner *r, struct launch_progress *progress, struct launch
     struct ptx_fault fault = { 0 };
     int rc = workers_ask_watched(session_workers(r->call->session), kind, &r->request, &watch,
                                  &answer, err);
+    const char *lost = find_loss(r, child_message_body(&answer), rc == 0);
 
     if (rc < 0) {
         bool has_fault = launch_read_fault(child_message_body(&answer), r->call->arena, &fault);
 
         name_timeout(progress, err);
-        launch_explain(r->call, r->plan, has_fault ? &fault : NULL, err);
+        launch_explain(r->call, r->plan, has_fault ? &fault : NULL, lost, err);
     } else {
         rc = read_answer(r, &answer, out, err);
     }

@@ -65,8 +65,11 @@ enum watch_answer launch_progress_tick(void *progress, struct err *err);
 void launch_progress_part(void *progress, struct bytes body);
 void launch_progress_end(struct launch_progress *p, bool is_ok);
 
-/* Adds to the error of a launch what only the front knows: source, launch and state. */
+/*
+ * Adds to the error of a launch what only the front knows: source, launch and state. lost: what
+ * went with the GPU's process, or NULL.
+ */
 void launch_explain(struct call *call, const struct launch_plan *plan,
-                    const struct ptx_fault *fault, struct err *err);
+                    const struct ptx_fault *fault, const char *lost, struct err *err);
 
 #endif

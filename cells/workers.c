@@ -1,33 +1,30 @@
 /*
  * One slot a kind of child. A slot is empty, idle, or still busy with a request
- * that was interrupted. The next request waits for that one to end, which takes no
- * longer than CHILD_GRACE_S, and drops its answer, recognised by its number. A
- * child that ended between requests (idle for long, or killed because an
+ * that was interrupted, or its process is on its way out. The next request waits for
+ * that to end, which takes no longer than CHILD_GRACE_S, and drops the answer of an
+ * interrupted request, recognised by its number: no two processes of a kind ever run.
+ * A child that ended between requests (idle for long, or killed because an
  * interrupted request would not stop) is replaced without a word; one that ends
  * while we wait has crashed, and the cell is told how.
  */
 #include "cells/workers.h"
 
+#include "cells/worker_process.h"
 #include "kernels/pch_folder.h"
 
 #include "cells/gpus.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct child {
-    pid_t pid; /* 0: none */
-    int socket, pidfd;
-    uint32_t stale; /* number of an interrupted request that it may still be serving, or 0 */
+    struct worker_process process;
+    uint32_t stale;   /* number of an interrupted request that it may still be serving, or 0 */
+    unsigned started; /* how many of its kind so far */
 };
 
 struct workers {
@@ -35,8 +32,8 @@ struct workers {
     int stop_fd;
     uint32_t last_number;
     struct child children[CHILD_KINDS];
-    struct child dying[16]; /* told to end, not reaped yet */
     struct gpu_list gpus;
+    unsigned heap_owner; /* the GPU process, by number, whose device heap is in use; 0: none */
 };
 
 struct workers *workers_new(const char *self, int stop_fd)
@@ -52,198 +49,50 @@ struct workers *workers_new(const char *self, int stop_fd)
         return NULL;
     }
     for (size_t i = 0; i < CHILD_KINDS; i++)
-        w->children[i].socket = w->children[i].pidfd = -1;
+        w->children[i].process = WORKER_PROCESS_NONE;
     return w;
 }
 
-static void close_child(struct child *c)
+/* Closing the sockets ends the children; none of them holds what is not the session's. */
+static void end_all(struct workers *w)
 {
-    if (c->socket >= 0)
-        close(c->socket);
-    if (c->pidfd >= 0)
-        close(c->pidfd);
-    *c = (struct child){ 0, -1, -1, 0 };
-}
-
-/* True when it ended; status is its wait status. */
-static bool try_reap(struct child *c, int options, int *status)
-{
-    pid_t got;
-
-    do {
-        got = waitpid(c->pid, status, options);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0)
-        *status = 0; /* somebody else reaped it: how it ended is lost */
-    return got != 0;
-}
-
-/* Closing the socket ends the child; it is collected later, or now when there is no room. */
-static void dismiss(struct workers *w, struct child *c)
-{
-    struct child *free_slot = NULL;
     int status;
 
-    if (c->pid == 0)
-        return;
-    if (c->socket >= 0)
-        close(c->socket);
-    c->socket = -1;
-    for (size_t i = 0; i < COUNT(w->dying); i++)
-        if (w->dying[i].pid == 0)
-            free_slot = &w->dying[i];
-    if (!free_slot) {
-        kill(c->pid, SIGKILL);
-        try_reap(c, 0, &status);
-        close_child(c);
-        return;
+    for (size_t i = 0; i < CHILD_KINDS; i++)
+        worker_process_hang_up(&w->children[i].process);
+    for (size_t i = 0; i < CHILD_KINDS; i++) {
+        struct worker_process *p = &w->children[i].process;
+
+        if (p->pid == 0)
+            continue;
+        kill(p->pid, SIGKILL);
+        worker_process_reap(p, 0, &status);
+        worker_process_done(p);
     }
-    *free_slot = *c;
-    *c = (struct child){ 0, -1, -1, 0 };
 }
 
 void workers_reap(struct workers *w)
 {
     int status;
 
-    for (size_t i = 0; i < COUNT(w->dying); i++)
-        if (w->dying[i].pid && try_reap(&w->dying[i], WNOHANG, &status))
-            close_child(&w->dying[i]);
     for (size_t i = 0; i < CHILD_KINDS; i++)
-        if (w->children[i].pid && try_reap(&w->children[i], WNOHANG, &status))
-            close_child(&w->children[i]);
+        if (w->children[i].process.pid &&
+            worker_process_reap(&w->children[i].process, WNOHANG, &status))
+            worker_process_done(&w->children[i].process);
 }
 
 void workers_free(struct workers **workers)
 {
     struct workers *w = *workers;
-    int status;
 
     if (!w)
         return;
-    for (size_t i = 0; i < CHILD_KINDS; i++)
-        dismiss(w, &w->children[i]);
-    for (size_t i = 0; i < COUNT(w->dying); i++) {
-        if (w->dying[i].pid == 0)
-            continue;
-        kill(w->dying[i].pid, SIGKILL); /* it holds nothing that is not the session's */
-        try_reap(&w->dying[i], 0, &status);
-        close_child(&w->dying[i]);
-    }
+    end_all(w);
     pch_folder_clean();
     gpu_list_done(&w->gpus);
     free(w->self);
     free(w);
     *workers = NULL;
-}
-
-/* What a child's environment holds, so that no child takes itself for a front. */
-static const char CHILD_MARK[] = "WARPBOOK_CHILD=1";
-
-/* environ and the mark; NULL: no memory. */
-static char **child_environment(void)
-{
-    size_t n = 0;
-    char **copy;
-
-    while (environ[n])
-        n++;
-    copy = calloc(n + 2, sizeof(*copy));
-    if (!copy)
-        return NULL;
-    memcpy(copy, environ, n * sizeof(*copy));
-    copy[n] = (char *)(uintptr_t)CHILD_MARK;
-    return copy;
-}
-
-/*
- * stdin and stdout are /dev/null: the front's own may be a terminal or a protocol. Everything
- * above the socket is closed, whatever a library forgot.
- */
-static int spawn(const char *self, enum child_kind kind, int socket, pid_t *pid)
-{
-    char *argv[] = { (char *)(uintptr_t) "warpbook", (char *)(uintptr_t) "child",
-                     (char *)(uintptr_t)child_kind_name(kind), NULL };
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    char **environment = child_environment();
-    int rc;
-
-    if (!environment)
-        return ENOMEM;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    rc = posix_spawn_file_actions_adddup2(&actions, socket, CHILD_SOCKET);
-    rc = rc ? rc : posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    rc = rc ? rc : posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    rc = rc ? rc : posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_SOCKET + 1);
-    rc = rc ? rc : posix_spawnattr_setsigmask(&attributes, &none);
-    rc = rc ? rc : posix_spawnattr_setsigdefault(&attributes, &all);
-    rc = rc ? rc
-            : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    rc = rc ? rc : posix_spawn(pid, self, &actions, &attributes, argv, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    free(environment);
-    return rc;
-}
-
-static int start(struct workers *w, enum child_kind kind, struct err *err)
-{
-    struct child *c = &w->children[kind];
-    int pair[2], rc, high;
-
-    /*
-     * A program that is started as a child but does not know the word (a test that forgot to ask
-     * child_main) would start its own children, and they theirs, until the machine is full.
-     */
-    if (getenv("WARPBOOK_CHILD"))
-        return err_set(err, ERR_InternalError, "a child process starts no %s process of its own",
-                       child_kind_name(kind));
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return err_set(err, ERR_ResourceError, "no socket for the %s process: %s",
-                       child_kind_name(kind), strerror(errno));
-    /* Above CHILD_SOCKET, so that the dup2 in the child always makes a new descriptor. */
-    high = fcntl(pair[1], F_DUPFD_CLOEXEC, CHILD_SOCKET + 1);
-    rc = high < 0 ? errno : spawn(w->self, kind, high, &c->pid);
-    close(pair[1]);
-    if (high >= 0)
-        close(high);
-    if (rc != 0) {
-        close(pair[0]);
-        c->pid = 0;
-        return err_set(err, ERR_ResourceError, "the %s process could not be started: %s",
-                       child_kind_name(kind), strerror(rc));
-    }
-    c->socket = pair[0];
-    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* close-on-exec by itself */
-    c->stale = 0;
-    return 0;
-}
-
-/* How a child ended, as the cell's error. It was waited for: nothing else is to be collected. */
-static int report_end(enum child_kind kind, int status, struct err *err)
-{
-    enum err_name name = kind == CHILD_GPU ? ERR_DeviceError : ERR_InternalError;
-    const char *who = child_kind_name(kind);
-
-    if (WIFSIGNALED(status))
-        err_set(err, name, "the %s process ended with %s (%s)", who,
-                sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "a signal",
-                strsignal(WTERMSIG(status)));
-    else
-        err_set(err, name, "the %s process ended with exit status %d", who, WEXITSTATUS(status));
-    return err_next(err, "run the cell again: a fresh process is started; variables are kept");
-}
-
-static void tell_to_stop(const struct child *c, uint32_t number)
-{
-    union sigval value = { .sival_int = (int)number };
-
-    sigqueue(c->pid, SIGUSR1, value);
 }
 
 /* Asks the watch, where there is one, whether to wait on. */
@@ -254,7 +103,7 @@ static int ask_watch(const struct worker_watch *watch, const struct child *c, ui
         return 0;
     switch (watch->tick(watch->context, err)) {
     case WATCH_STOP:
-        tell_to_stop(c, number);
+        worker_process_stop(&c->process, number);
         return 0;
     case WATCH_FAIL:
         return -1;
@@ -270,7 +119,7 @@ static int ask_watch(const struct worker_watch *watch, const struct child *c, ui
 static int wait_for_words(struct workers *w, struct child *c, uint32_t number,
                           const struct worker_watch *watch, struct err *err)
 {
-    struct pollfd p[] = { { c->socket, POLLIN, 0 }, { w->stop_fd, POLLIN, 0 } };
+    struct pollfd p[] = { { c->process.socket, POLLIN, 0 }, { w->stop_fd, POLLIN, 0 } };
 
     for (;;) {
         int n = poll(p, COUNT(p), watch && watch->tick_ms > 0 ? watch->tick_ms : -1);
@@ -285,7 +134,7 @@ static int wait_for_words(struct workers *w, struct child *c, uint32_t number,
         } else if (n < 0 || ask_watch(watch, c, number, err) == 0) {
             continue;
         }
-        tell_to_stop(c, number);
+        worker_process_stop(&c->process, number);
         c->stale = number;
         return -1;
     }
@@ -302,7 +151,7 @@ static int read_answer(struct workers *w, struct child *c, uint32_t number,
 
         if (rc < 0)
             return -1;
-        rc = child_receive(c->socket, answer, &ignored);
+        rc = child_receive(c->process.socket, answer, &ignored);
         err_done(&ignored);
         if (rc <= 0)
             return 0;
@@ -313,45 +162,66 @@ static int read_answer(struct workers *w, struct child *c, uint32_t number,
         child_message_done(answer);
         /* A child that never stops talking must not keep the watch from its turn. */
         if (ask_watch(watch, c, number, err) < 0) {
-            tell_to_stop(c, number);
+            worker_process_stop(&c->process, number);
             c->stale = number;
             return -1;
         }
     }
 }
 
-/* The child's socket is at its end: collect it. A process that lingers after that is killed. */
-static int collect(struct child *c)
+/*
+ * The child's socket is at its end: collects the process, which is killed when it lingers. A GPU's
+ * driver may take its time even then, so an interrupt is heard: -1, and the slot's next user waits.
+ */
+static int collect(struct workers *w, struct child *c, int *status, struct err *err)
 {
-    struct pollfd p = { c->pidfd, POLLIN, 0 };
-    int status = 0;
+    enum { TICK_MS = 20, LINGER_MS = 1000 };
+    struct pollfd p[] = { { c->process.pidfd, POLLIN, 0 }, { w->stop_fd, POLLIN, 0 } };
 
-    if (c->pidfd < 0 || poll(&p, 1, 1000) <= 0)
-        kill(c->pid, SIGKILL);
-    try_reap(c, 0, &status);
-    close_child(c);
-    return status;
+    worker_process_hang_up(&c->process);
+    for (int waited_ms = 0; !worker_process_reap(&c->process, WNOHANG, status);) {
+        if (waited_ms >= LINGER_MS)
+            kill(c->process.pid, SIGKILL);
+        if (poll(p, COUNT(p), TICK_MS) == 0)
+            waited_ms += TICK_MS;
+        else if (p[1].revents & POLLIN)
+            return err_set(err, ERR_Interrupted, "interrupted while the %s process was ending",
+                           child_kind_name((enum child_kind)(c - w->children)));
+    }
+    worker_process_done(&c->process);
+    return 0;
 }
 
-/* A living child that serves nobody. Waits for an interrupted request to end. */
+/* Waits for an interrupted request to end, one way or the other. */
+static int finish_stale(struct workers *w, struct child *c, struct err *err)
+{
+    struct child_message dropped;
+    int rc = read_answer(w, c, c->stale, NULL, &dropped, err), status;
+
+    if (rc < 0)
+        return -1;
+    if (rc > 0)
+        child_message_done(&dropped);
+    c->stale = 0;
+    return rc > 0 ? 0 : collect(w, c, &status, err);
+}
+
+/* A living child that serves nobody. */
 static int make_ready(struct workers *w, enum child_kind kind, struct err *err)
 {
     struct child *c = &w->children[kind];
-    struct child_message dropped;
-    int rc;
+    int status;
 
     workers_reap(w);
-    if (c->pid && c->stale) {
-        rc = read_answer(w, c, c->stale, NULL, &dropped, err);
-        if (rc < 0)
-            return -1;
-        if (rc > 0)
-            child_message_done(&dropped);
-        else
-            collect(c);
-        c->stale = 0;
-    }
-    return c->pid ? 0 : start(w, kind, err);
+    if (c->process.pid && c->process.socket < 0 && collect(w, c, &status, err) < 0)
+        return -1;
+    if (c->process.pid && c->stale && finish_stale(w, c, err) < 0)
+        return -1;
+    if (c->process.pid)
+        return 0;
+    c->stale = 0;
+    c->started++;
+    return worker_process_start(&c->process, w->self, kind, err);
 }
 
 /* One request to a ready child. 0: answered; 1: it had ended before, ask again; -1: err. */
@@ -365,16 +235,17 @@ static int ask_once(struct workers *w, enum child_kind kind, struct child_messag
     if (make_ready(w, kind, err) < 0)
         return -1;
     request->number = ++w->last_number;
-    rc = child_send(c->socket, request, &sending);
+    rc = child_send(c->process.socket, request, &sending);
     if (rc < 0 && sending.name == ERR_ResourceError) /* refused before a byte was written */
         return err_set(err, sending.name, "%s", sending.text);
     rc = rc < 0 ? 0 : read_answer(w, c, request->number, watch, answer, err);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
-    status = collect(c);
+    if (collect(w, c, &status, err) < 0)
+        return -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 1; /* it was idle for long, and our request crossed with its end */
-    return report_end(kind, status, err);
+    return worker_process_explain(kind, status, err);
 }
 
 int workers_ask_watched(struct workers *w, enum child_kind kind, struct child_message *request,
@@ -405,6 +276,20 @@ int workers_ask(struct workers *w, enum child_kind kind, struct child_message *r
     if (rc < 0)
         child_message_done(answer);
     return rc;
+}
+
+void workers_note_heap(struct workers *w)
+{
+    w->heap_owner = w->children[CHILD_GPU].started;
+}
+
+bool workers_lost_heap(struct workers *w, bool is_ending)
+{
+    bool is_lost = w->heap_owner && (is_ending || w->heap_owner != w->children[CHILD_GPU].started);
+
+    if (is_lost)
+        w->heap_owner = 0;
+    return is_lost;
 }
 
 bool workers_gpu_present(struct workers *w)

@@ -57,6 +57,12 @@ int workers_ask_watched(struct workers *workers, enum child_kind kind,
                         struct child_message *request, const struct worker_watch *watch,
                         struct child_message *answer, struct err *err) MUST_CHECK;
 
+/* Memory that kernels took on the card with malloc lives as long as the GPU process of now. */
+void workers_note_heap(struct workers *workers);
+
+/* True, once, when that memory is gone: the process is another, or is_ending. */
+bool workers_lost_heap(struct workers *workers, bool is_ending);
+
 /* True when a card seems to be here (a device node exists). Starts nothing, costs nothing. */
 bool workers_gpu_present(struct workers *workers);
 

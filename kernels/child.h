@@ -33,7 +33,6 @@ enum {
     CHILD_SOCKET = 3,           /* descriptor of the socket in a child */
     CHILD_MAX_FDS = 250,        /* descriptors of a message; Linux sends at most 253 (SCM_MAX_FD) */
     CHILD_MAX_BODY = 256 << 20, /* bytes of a message's body */
-    CHILD_IDLE_S = 300,         /* a child without a request for so long ends */
     CHILD_GRACE_S = 5,          /* told to stop, it answers within so long or ends */
 };
 

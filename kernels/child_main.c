@@ -12,13 +12,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static child_serve_fn *const SERVE[CHILD_KINDS] = {
-    [CHILD_COMPILER] = compiler_serve,
-    [CHILD_MODEL] = model_worker_serve,
-    [CHILD_GPU] = gpu_serve,
+/* A card's memory is shared with others, and its context slow to make: both count in idle_s. */
+static const struct kind {
+    child_serve_fn *serve;
+    int idle_s;          /* a child without a request for so long ends */
+    const char *setting; /* the environment variable that says otherwise, or NULL */
+} KINDS[CHILD_KINDS] = {
+    [CHILD_COMPILER] = { compiler_serve, 300, NULL },
+    [CHILD_MODEL] = { model_worker_serve, 300, NULL },
+    [CHILD_GPU] = { gpu_serve, 600, "WARPBOOK_GPU_IDLE_S" },
 };
 
 /* Numbers of the request being served and of the last one that was told to stop. */
@@ -86,14 +92,24 @@ static void set_up_process(void)
     fcntl(CHILD_SOCKET, F_SETFD, FD_CLOEXEC);
 }
 
+/* 1 second to a day; anything else that the environment says does not count. */
+static int idle_ms(const struct kind *kind)
+{
+    enum { DAY_S = 86400 };
+    const char *text = kind->setting ? getenv(kind->setting) : NULL;
+    int seconds = text ? atoi(text) : 0;
+
+    return 1000 * (seconds >= 1 && seconds <= DAY_S ? seconds : kind->idle_s);
+}
+
 /* 1: a request waits; 0: the front closed the socket or asked nothing for long. */
-static int wait_for_request(void)
+static int wait_for_request(int timeout_ms)
 {
     struct pollfd p = { CHILD_SOCKET, POLLIN, 0 };
     int n;
 
     do {
-        n = poll(&p, 1, CHILD_IDLE_S * 1000);
+        n = poll(&p, 1, timeout_ms);
     } while (n < 0 && errno == EINTR);
     return n > 0;
 }
@@ -124,18 +140,18 @@ out:
 
 int child_main(int argc, char **argv)
 {
-    child_serve_fn *serve = NULL;
+    const struct kind *kind = NULL;
 
     for (int i = 0; i < CHILD_KINDS && argc == 2; i++)
         if (strcmp(argv[1], child_kind_name((enum child_kind)i)) == 0)
-            serve = SERVE[i];
-    if (!serve || fcntl(CHILD_SOCKET, F_GETFD) < 0) {
+            kind = &KINDS[i];
+    if (!kind || fcntl(CHILD_SOCKET, F_GETFD) < 0) {
         fprintf(stderr, "warpbook: `child` is started by warpbook itself\n");
         return 2;
     }
     set_up_process();
-    while (wait_for_request())
-        if (serve_one(serve))
+    while (wait_for_request(idle_ms(kind)))
+        if (serve_one(kind->serve))
             break;
     /* A GPU that still runs a kernel would keep the driver's own clean-up waiting. */
     if (child_must_end)

@@ -15,6 +15,7 @@ enum {
     FORMAT_SIZED = 4,    /* .nv.info: a 16-bit size follows, then so many bytes */
     SYMBOL_ENTRY = 0x10, /* st_other of a kernel */
     RESERVED_BYTES = 1024,
+    ABI_OF_CUDA_13 = 8,
 };
 
 struct elf {
@@ -156,6 +157,28 @@ int cubin_each_kernel(struct bytes cubin, void (*each)(void *arg, const struct c
         each(arg, &k);
     }
     return 0;
+}
+
+struct cubin_origin cubin_origin_of(struct bytes cubin)
+{
+    static const char release[] = "release ";
+    struct cubin_origin out = { 0 };
+    char version[16] = "";
+    const char *at = memmem(cubin.data, cubin.size, release, strlen(release));
+    struct elf elf;
+
+    if (!open_elf(cubin, &elf))
+        return out;
+    out.sm = elf.head.e_ident[EI_ABIVERSION] >= ABI_OF_CUDA_13 ? elf.head.e_flags >> 8 & 0xff
+                                                               : elf.head.e_flags & 0xff;
+    if (at) {
+        size_t n = cubin.size - (size_t)(at - cubin.data) - strlen(release);
+
+        memcpy(version, at + strlen(release), n < sizeof(version) ? n : sizeof(version) - 1);
+        if (sscanf(version, "%d.%d", &out.toolkit_major, &out.toolkit_minor) != 2)
+            out.toolkit_major = out.toolkit_minor = 0;
+    }
+    return out;
 }
 
 /* The number that stands before a phrase, looked for between from and to; else 0. */

@@ -29,6 +29,18 @@ struct cubin_kernel {
 int cubin_each_kernel(struct bytes cubin, void (*each)(void *arg, const struct cubin_kernel *),
                       void *arg, struct err *err) MUST_CHECK;
 
+/* What machine code is made by and for; 0: it does not say. */
+struct cubin_origin {
+    int toolkit_major, toolkit_minor; /* 13, 0 */
+    int sm;                           /* 90 for sm_90 */
+};
+
+/*
+ * Source: the text "release 13.0" in the note .note.nv.tkinfo; the low byte of e_flags, and since
+ * CUDA 13 (ABI version 8) its second byte, as `nvdisasm -elf` and `readelf -h` show them.
+ */
+struct cubin_origin cubin_origin_of(struct bytes cubin);
+
 /*
  * Spilled bytes of one kernel in the assembler's verbose report (`ptxas -v`): the numbers
  * before "bytes spill stores" and "bytes spill loads" below the line that names it. 0 and 0

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct driver driver;
 static bool is_open;
@@ -44,23 +45,39 @@ void driver_uuid_text(const unsigned char uuid[16], char out[DRIVER_UUID])
                       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
+/* What cuInit answers where no GPU can be used, in our words. */
+static int explain_init(cu_result code, struct err *err)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+    if (code == CU_NO_DEVICE && visible)
+        return err_set(err, ERR_DeviceError,
+                       "the NVIDIA driver shows no GPU: CUDA_VISIBLE_DEVICES=\"%.40s\" hides them",
+                       visible);
+    if (code == CU_NO_DEVICE)
+        return err_set(err, ERR_DeviceError,
+                       "the NVIDIA driver is here, but no GPU that it can use");
+    return driver_check(&driver, code, "the NVIDIA driver does not start", err);
+}
+
+static int open_library(struct err *err)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
+        return err_set(err, ERR_DeviceError, "no NVIDIA driver (libcuda.so.1) on this machine");
+    if (find_functions(library, err) < 0 || explain_init(driver.Init(0), err) < 0)
+        return -1;
+    return driver_check(&driver, driver.DriverGetVersion(&driver.version), "cuDriverGetVersion",
+                        err);
+}
+
 const struct driver *driver_open(struct err *err)
 {
-    void *library;
-
-    if (is_open)
-        return &driver;
-    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        err_set(err, ERR_DeviceError, "no NVIDIA driver (libcuda.so.1) on this machine");
+    if (!is_open && open_library(err) < 0) {
         err_next(err, "use device=model, or a name such as device=L40S: the interpreter runs it");
         return NULL;
     }
-    if (find_functions(library, err) < 0 ||
-        driver_check(&driver, driver.Init(0), "cuInit", err) < 0 ||
-        driver_check(&driver, driver.DriverGetVersion(&driver.version), "cuDriverGetVersion", err) <
-            0)
-        return NULL;
     is_open = true;
     return &driver;
 }

@@ -17,7 +17,7 @@ typedef struct cu_function *cu_function;
 typedef struct cu_event *cu_event;
 typedef struct cu_stream *cu_stream;
 
-enum { CU_OK = 0, CU_NO_DEVICE = 100, CU_NOT_READY = 600 };
+enum { CU_OK = 0, CU_OUT_OF_MEMORY = 2, CU_NO_DEVICE = 100, CU_NOT_READY = 600 };
 
 /* Each: the field's name, the symbol as libcuda exports it, the parameters. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
@@ -32,6 +32,7 @@ enum { CU_OK = 0, CU_NO_DEVICE = 100, CU_NOT_READY = 600 };
     X(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t *, cu_device))                                \
     X(DeviceGetAttribute, "cuDeviceGetAttribute", (int *, int attribute, cu_device))               \
     X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (cu_context *, cu_device))               \
+    X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (cu_device))                        \
     X(CtxSetCurrent, "cuCtxSetCurrent", (cu_context))                                              \
     X(CtxSynchronize, "cuCtxSynchronize", (void))                                                  \
     X(ModuleLoadData, "cuModuleLoadData", (cu_module *, const void *image))                        \
@@ -42,6 +43,7 @@ enum { CU_OK = 0, CU_NO_DEVICE = 100, CU_NOT_READY = 600 };
     X(OccupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                     \
       (int *, cu_function, int block, size_t dynamic))                                             \
     X(MemAlloc, "cuMemAlloc_v2", (cu_address *, size_t))                                           \
+    X(MemGetInfo, "cuMemGetInfo_v2", (size_t * left, size_t * total))                              \
     X(MemFree, "cuMemFree_v2", (cu_address))                                                       \
     X(MemcpyHtoD, "cuMemcpyHtoD_v2", (cu_address, const void *, size_t))                           \
     X(MemcpyDtoH, "cuMemcpyDtoH_v2", (void *, cu_address, size_t))                                 \
@@ -90,7 +92,7 @@ struct driver {
 
 /*
  * Opens and initialises the driver once; later calls give the same. NULL with DeviceError: no
- * libcuda, a missing function, or no card that it can use.
+ * libcuda, a missing function, or no card that it can use; the next step is device=model.
  */
 const struct driver *driver_open(struct err *err);
 

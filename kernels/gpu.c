@@ -98,17 +98,30 @@ static int serve_devices(const struct driver *cu, struct buf *body, struct err *
     return 0;
 }
 
-/* Makes the card's primary context current; it lives as long as the process. */
+/*
+ * Makes the card's primary context current. It lives until another card is asked for, or as long
+ * as the process: one context takes some hundred megabytes of a card that others use too.
+ */
 static int use_card(const struct driver *cu, int index, unsigned char *uuid, struct err *err)
 {
+    static cu_device held;
+    static bool is_held;
     cu_context context;
     cu_device device;
 
     if (driver_check(cu, cu->DeviceGet(&device, index), "cuDeviceGet", err) < 0 ||
-        driver_check(cu, cu->DeviceGetUuid(uuid, device), "cuDeviceGetUuid", err) < 0 ||
-        driver_check(cu, cu->DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain",
+        driver_check(cu, cu->DeviceGetUuid(uuid, device), "cuDeviceGetUuid", err) < 0)
+        return -1;
+    if (is_held && held == device)
+        return 0;
+    if (is_held)
+        cu->DevicePrimaryCtxRelease(held);
+    is_held = false;
+    if (driver_check(cu, cu->DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain",
                      err) < 0)
         return -1;
+    held = device;
+    is_held = true;
     return driver_check(cu, cu->CtxSetCurrent(context), "cuCtxSetCurrent", err);
 }
 
@@ -125,6 +138,7 @@ static int serve_run(const struct driver *cu, const struct child_message *messag
     rc = use_card(cu, request.options.gpu_index, uuid, err);
     if (rc == 0)
         rc = gpu_run(cu, uuid, &request, answer, &is_broken, err);
+    fields_put_int(answer, TAG_IS_BROKEN, is_broken);
     child_must_end = child_must_end || is_broken;
     launch_request_done(&request);
     return rc;

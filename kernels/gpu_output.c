@@ -12,7 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OUT = 1, ERRORS = 2, MOST_OUTPUT = 1 << 20, MOST_ASSERT = 4096 };
+enum { OUT = 1, ERRORS = 2, MOST_OUTPUT = 1 << 20, MOST_ASSERT = 1 << 20 };
+
+static const char RERUN[] =
+    "the same launch with device=model: the interpreter names the thread, the line and why";
 
 static bool is_kept;
 
@@ -82,7 +85,61 @@ void gpu_output_flush(void)
     empty(OUT);
 }
 
-void gpu_output_explain(struct err *err)
+/* What the driver writes for each thread that fails an assert. */
+struct assertion {
+    char file[64], text[200];
+    int line;
+    unsigned block[3], thread[3];
+};
+
+/* "In[1]:13: void k(int): block: [0,0,0], thread: [3,0,0] Assertion `n < 0` failed." */
+static bool read_assertion(const char *line, struct assertion *a)
+{
+    const char *where = strstr(line, ": block: ["), *text = strstr(line, " Assertion `"), *end;
+
+    if (!where || !text || sscanf(line, "%63[^:]:%d:", a->file, &a->line) != 2 ||
+        sscanf(where, ": block: [%u,%u,%u], thread: [%u,%u,%u]", &a->block[0], &a->block[1],
+               &a->block[2], &a->thread[0], &a->thread[1], &a->thread[2]) != 6)
+        return false;
+    text += strlen(" Assertion `");
+    end = strstr(text, "` failed");
+    if (!end)
+        return false;
+    snprintf(a->text, sizeof(a->text), "%.*s", (int)(end - text), text);
+    return true;
+}
+
+static int count_lines(const char *text)
+{
+    int n = 0;
+
+    for (const char *at = strstr(text, "` failed"); at; at = strstr(at + 1, "` failed"))
+        n++;
+    return n;
+}
+
+/* The error as the interpreter would say it, from the text of the first thread. */
+static void explain_assertion(const char *kernel, const char *report, struct err *err)
+{
+    struct assertion a;
+    int threads = count_lines(report);
+    char *who = NULL;
+
+    if (!read_assertion(report, &a))
+        return;
+    err_done(err);
+    err_set(err, ERR_AssertFault, "%s: assertion `%s` failed (%s line %d, %d thread%s)", kernel,
+            a.text, a.file, a.line, threads, threads == 1 ? "" : "s");
+    err_next(err, "%s", RERUN);
+    snprintf(err->place, sizeof(err->place), "%s", a.file);
+    err->line = a.line;
+    if (asprintf(&who, "  who     thread (%u,%u,%u) of block (%u,%u,%u)%s\n", a.thread[0],
+                 a.thread[1], a.thread[2], a.block[0], a.block[1], a.block[2],
+                 threads == 1 ? "" : ", the first that was heard of") >= 0)
+        err_take_detail(err, who);
+}
+
+void gpu_output_explain(const char *kernel, struct err *err)
 {
     size_t size;
     char *text;
@@ -90,13 +147,11 @@ void gpu_output_explain(struct err *err)
     fflush(stderr);
     gpu_output_flush();
     text = read_file(ERRORS, MOST_ASSERT, &size);
-    if (!text)
-        return;
-    if (err->name == ERR_AssertFault)
-        err_take_detail(err, text);
-    else
-        free(text);
-    empty(ERRORS);
+    if (text && err->name == ERR_AssertFault)
+        explain_assertion(kernel, text, err);
+    free(text);
+    if (is_kept)
+        empty(ERRORS);
 }
 
 /* Numbers of CUresult in cuda.h, which stay. */
@@ -142,10 +197,7 @@ int gpu_error(const struct driver *cu, cu_result code, const char *kernel, struc
         if (ERRORS_OF_KERNELS[i].code != code)
             continue;
         err_set(err, ERRORS_OF_KERNELS[i].name, "%s %s", kernel, ERRORS_OF_KERNELS[i].text);
-        return err_next(err, "%s",
-                        ERRORS_OF_KERNELS[i].next
-                            ? ERRORS_OF_KERNELS[i].next
-                            : "%launch ... device=model names the thread, the line and why");
+        return err_next(err, "%s", ERRORS_OF_KERNELS[i].next ? ERRORS_OF_KERNELS[i].next : RERUN);
     }
     return driver_check(cu, code, kernel, err);
 }

@@ -14,8 +14,8 @@ void gpu_output_begin(void);
 /* Sends what was printed since to the front (TAG_PRINT). */
 void gpu_output_flush(void);
 
-/* Adds the text of a failed assert to its error. */
-void gpu_output_explain(struct err *err);
+/* Makes the text of a failed assert the text of its error: condition, place and thread. */
+void gpu_output_explain(const char *kernel, struct err *err);
 
 /*
  * 0 for CU_OK, else -1 with the error that the interpreter would have for it: MemoryFault,

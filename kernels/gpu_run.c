@@ -21,34 +21,45 @@ static int download(struct gpu_work *w, struct err *err)
     return 0;
 }
 
-/* Once, between two events; what it prints goes to the front. */
+/*
+ * From start to end, between two events. Whatever is asked of the driver after a kernel's fault
+ * answers with that fault, and may be first to do so.
+ */
+static int run_launch(struct gpu_work *w, struct gpu_launch *l, struct err *err)
+{
+    const char *name = gpu_launch_name(l);
+    float ms = 0;
+
+    if (gpu_check(w, w->cu->EventRecord(w->start, NULL), "cuEventRecord", err) < 0 ||
+        gpu_start(w, l, err) < 0 ||
+        gpu_error(w->cu, w->cu->EventRecord(w->stop, NULL), name, err) < 0 ||
+        gpu_wait(w, w->stop, l, err) < 0 ||
+        gpu_error(w->cu, w->cu->CtxSynchronize(), name, err) < 0)
+        return -1;
+    if (w->cu->EventElapsedTime(&ms, w->start, w->stop) == CU_OK)
+        l->once_us = 1e3 * (double)ms;
+    return 0;
+}
+
+static void count_blocks(struct launch_status *status, const struct ptx_dim *grid)
+{
+    if (!status)
+        return;
+    atomic_store(&status->blocks_done, (long long)grid->x * grid->y * grid->z);
+    atomic_fetch_add(&status->launches_done, 1);
+}
+
+/* Each launch once; what it prints goes to the front. */
 static int run_once(struct gpu_work *w, struct err *err)
 {
-    const struct launch_request *q = w->request;
-
     gpu_output_begin();
-    for (size_t i = 0; i < q->launch_count; i++) {
-        struct gpu_launch *l = &w->launches[i];
-        float ms = 0;
-
-        if (gpu_check(w, w->cu->EventRecord(w->start, NULL), "cuEventRecord", err) < 0 ||
-            gpu_start(w, l, err) < 0 ||
-            gpu_check(w, w->cu->EventRecord(w->stop, NULL), "cuEventRecord", err) < 0)
-            return -1;
-        if (gpu_wait(w, w->stop, l, err) < 0 ||
-            gpu_error(w->cu, w->cu->CtxSynchronize(), gpu_launch_name(l), err) < 0) {
-            gpu_output_explain(err);
+    for (size_t i = 0; i < w->request->launch_count; i++) {
+        if (run_launch(w, &w->launches[i], err) < 0) {
+            gpu_output_explain(gpu_launch_name(&w->launches[i]), err);
             return -1;
         }
-        if (w->cu->EventElapsedTime(&ms, w->start, w->stop) == CU_OK)
-            l->once_us = 1e3 * (double)ms;
         gpu_output_flush();
-        if (q->status) {
-            const struct ptx_dim *g = &l->launch->shape.grid;
-
-            atomic_store(&q->status->blocks_done, (long long)g->x * g->y * g->z);
-            atomic_fetch_add(&q->status->launches_done, 1);
-        }
+        count_blocks(w->request->status, &w->launches[i].launch->shape.grid);
     }
     return download(w, err);
 }

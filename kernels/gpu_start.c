@@ -5,7 +5,18 @@
 #include "kernels/gpu_output.h"
 #include "kernels/gpu_work.h"
 
+#include <time.h>
 #include <unistd.h>
+
+enum { GRACE_MS = 300 }; /* a kernel that ends so soon after a stop costs no new process */
+
+int64_t gpu_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 int gpu_check(const struct gpu_work *w, cu_result code, const char *what, struct err *err)
 {
@@ -70,16 +81,19 @@ int gpu_start(struct gpu_work *w, struct gpu_launch *l, struct err *err)
 
 int gpu_wait(struct gpu_work *w, cu_event event, const struct gpu_launch *l, struct err *err)
 {
+    int64_t stopped_ms = 0;
+
     for (int round = 0;; round++) {
         cu_result code = w->cu->EventQuery(event);
 
-        if (code != CU_NOT_READY)
+        if (code != CU_NOT_READY && !stopped_ms)
             return gpu_error(w->cu, code, gpu_launch_name(l), err);
-        if (atomic_load(&child_stop)) {
-            w->is_stuck = true;
+        if (!stopped_ms && atomic_load(&child_stop))
+            stopped_ms = gpu_now_ms();
+        w->is_stuck = stopped_ms && code == CU_NOT_READY && gpu_now_ms() - stopped_ms >= GRACE_MS;
+        if (w->is_stuck || (stopped_ms && code != CU_NOT_READY))
             return err_set(err, ERR_Interrupted, "interrupted while %s ran on the GPU",
                            gpu_launch_name(l));
-        }
         /* Most kernels end within a few microseconds: no sleep before they had a chance. */
         if (round > 1000)
             usleep(200);

@@ -6,10 +6,10 @@
  * since an event resolves half a microsecond. A repeat in which the card throttled
  * is thrown away and done again.
  */
+#include "kernels/gpu_output.h"
 #include "kernels/gpu_work.h"
 
 #include <math.h>
-#include <time.h>
 
 enum {
     MAX_TRIES = 3,    /* times `repeat`: then the card is given up as throttling */
@@ -65,7 +65,7 @@ static int measure(struct gpu_work *w, struct gpu_launch *l, int inner, double *
     for (int i = 0; i < inner; i++)
         if (gpu_start(w, l, err) < 0)
             return -1;
-    if (gpu_check(w, w->cu->EventRecord(w->stop, NULL), "cuEventRecord", err) < 0 ||
+    if (gpu_error(w->cu, w->cu->EventRecord(w->stop, NULL), gpu_launch_name(l), err) < 0 ||
         gpu_wait(w, w->stop, l, err) < 0 ||
         gpu_check(w, w->cu->EventElapsedTime(&ms, w->start, w->stop), "cuEventElapsedTime", err) <
             0)
@@ -74,14 +74,6 @@ static int measure(struct gpu_work *w, struct gpu_launch *l, int inner, double *
     if (atomic_load(&child_stop))
         return err_set(err, ERR_Interrupted, "interrupted while the GPU was timed");
     return 0;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static int read_clock(struct gpu_work *w, double *mhz, struct err *err)
@@ -93,7 +85,7 @@ static int read_clock(struct gpu_work *w, double *mhz, struct err *err)
 /* Runs everything until the clock of two rounds agrees within 0.5 %, and no shorter than needed. */
 static int warm_up(struct gpu_work *w, struct err *err)
 {
-    int64_t began = now_ms();
+    int64_t began = gpu_now_ms();
     double before, now = 0, us;
 
     for (;;) {
@@ -103,9 +95,9 @@ static int warm_up(struct gpu_work *w, struct err *err)
                 return -1;
         if (read_clock(w, &now, err) < 0)
             return -1;
-        if (now_ms() - began >= WARM_UP_MAX_MS)
+        if (gpu_now_ms() - began >= WARM_UP_MAX_MS)
             return 0;
-        if (now_ms() - began >= WARM_UP_MS && fabs(now - before) <= 0.005 * now)
+        if (gpu_now_ms() - began >= WARM_UP_MS && fabs(now - before) <= 0.005 * now)
             return 0;
     }
 }

@@ -44,6 +44,9 @@ struct gpu_work {
 int gpu_check(const struct gpu_work *w, cu_result code, const char *what, struct err *err);
 int gpu_no_memory(struct err *err);
 
+/* Monotonic. */
+int64_t gpu_now_ms(void);
+
 /* As written in the cell, else as linked. */
 const char *gpu_launch_name(const struct gpu_launch *launch);
 
@@ -61,8 +64,9 @@ void gpu_unload(struct gpu_work *w);
 int gpu_start(struct gpu_work *w, struct gpu_launch *launch, struct err *err) MUST_CHECK;
 
 /*
- * Waits for an event, hearing a stop. Fails with what the kernel did wrong, or Interrupted: a
- * kernel that does not end cannot be stopped, so w->is_stuck is set and its process has to end.
+ * Waits for an event, hearing a stop. Fails with what the kernel did wrong, or Interrupted. A
+ * kernel that does not end soon after a stop cannot be stopped: w->is_stuck is then set, and its
+ * process has to end.
  */
 int gpu_wait(struct gpu_work *w, cu_event event, const struct gpu_launch *launch,
              struct err *err) MUST_CHECK;

@@ -58,6 +58,7 @@ enum launch_tag {
     TAG_REJECTED,      /* int: repeats that were thrown away because the card throttled (gpu) */
     TAG_INNER,         /* int: launches in one sample, whose time is divided by it (gpu) */
     TAG_BLOCKS_PER_SM, /* int: what the driver says (gpu) */
+    TAG_IS_BROKEN,     /* int, beside the records or the error: 1: the process ends now (gpu) */
     /* OP_DEVICES, answer */
     TAG_DRIVER,
     TAG_CARD,
