@@ -140,7 +140,7 @@ struct experiment {
 };
 
 /* In the order of the list of %run. One name makes the row's declaration and its place. */
-#define EXPERIMENT_NAMES(X) X(policy) X(ilp) X(units) X(banks) X(barrier)
+#define EXPERIMENT_NAMES(X) X(policy) X(ilp) X(units) X(order) X(predication) X(trips) X(nested) X(banks) X(barrier)
 
 #define X(name) extern const struct experiment EXPERIMENT_##name;
 EXPERIMENT_NAMES(X)

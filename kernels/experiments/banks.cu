@@ -12,12 +12,12 @@
 #define UNROLL 16   /* loads of one round */
 #define WORDS  1024 /* 32 lanes, strides up to 32 */
 
-/* PTX ISA, ld.shared: by its 32-bit address. */
+/* PTX ISA, ld.volatile.shared: by its 32-bit address. Others the compiler would do once for all. */
 static __device__ unsigned load_shared(unsigned address)
 {
     unsigned v;
 
-    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address));
+    asm volatile("ld.volatile.shared.b32 %0, [%1];" : "=r"(v) : "r"(address));
     return v;
 }
 
@@ -36,7 +36,7 @@ extern "C" __global__ void banks_chain(const int *in, int *out, long long *clock
                                        int stride)
 {
     __shared__ unsigned words[WORDS];
-    unsigned base = fill(words), at = base + threadIdx.x % warpSize * stride * 4;
+    unsigned base = fill(words), at = base + threadIdx.x % 32 * stride * 4;
 
     long long start = clock64();
 #pragma unroll 1
@@ -53,7 +53,7 @@ extern "C" __global__ void banks_stream(const int *in, int *out, long long *cloc
                                         int stride)
 {
     __shared__ unsigned words[WORDS];
-    unsigned base = fill(words), at = base + threadIdx.x % warpSize * stride * 4, got[UNROLL];
+    unsigned base = fill(words), at = base + threadIdx.x % 32 * stride * 4, got[UNROLL];
 
     for (int u = 0; u < UNROLL; u++)
         got[u] = 0;

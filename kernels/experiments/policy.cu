@@ -40,7 +40,7 @@ template <int I> static __device__ void batches(const float *in, float *out, lon
 {
     __shared__ unsigned ring[RING * 32];
     float one = __int_as_float(one_bits), zero = __int_as_float(zero_bits);
-    unsigned base = (unsigned)__cvta_generic_to_shared(ring), lane = threadIdx.x % warpSize;
+    unsigned base = (unsigned)__cvta_generic_to_shared(ring), lane = threadIdx.x % 32;
     float v[I - 2], x = __int_as_float(base + 4 * lane), sum = 0;
 
     for (int i = threadIdx.x; i < RING * 32; i += blockDim.x)

@@ -11,7 +11,8 @@
 
 #define WORK 128 /* instructions of one round of the loop */
 
-/* PTX ISA: fma.rn.f32, fma.rn.f16x2, fma.rn.f64, shf.l.wrap (a rotation), mad.lo, rcp.approx. */
+/* PTX ISA: fma.rn.f32, fma.rn.f16x2, fma.rn.f64, shf.l.wrap (a rotation), mad.lo, rsqrt.approx (1 / (1 / v)
+ * the compiler would know to be v). */
 static __device__ float fp32_step(float v)
 {
     asm volatile("fma.rn.f32 %0, %0, 0f3f000000, 0f3f000000;" : "+f"(v));
@@ -44,7 +45,7 @@ static __device__ unsigned imad_step(unsigned v)
 
 static __device__ float sfu_step(float v)
 {
-    asm volatile("rcp.approx.ftz.f32 %0, %0;" : "+f"(v));
+    asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(v));
     return v;
 }
 
@@ -68,7 +69,7 @@ static __device__ unsigned shuffle_step(unsigned v)
         type v[K];                                                                              \
                                                                                                 \
         for (int k = 0; k < K; k++)                                                             \
-            v[k] = begin(in[threadIdx.x % warpSize]);                                           \
+            v[k] = begin(in[threadIdx.x % 32]);                                           \
         __syncthreads();                                                                        \
         long long start = clock64();                                                            \
         _Pragma("unroll 1")                                                                     \
