@@ -20,6 +20,20 @@ static const char *text_of(struct arena *arena, struct bytes record, unsigned ta
     return arena_copy(arena, text.data, text.size);
 }
 
+static int read_attribute(struct arena *arena, struct bytes record, struct gpu_attribute *out)
+{
+    struct field_reader reader = { record, false };
+    struct field_item item;
+
+    out->group = text_of(arena, record, TAG_GROUP);
+    out->name = text_of(arena, record, TAG_NAME);
+    out->unit = text_of(arena, record, TAG_UNIT);
+    while (fields_next(&reader, &item) && out->value_count < (int)COUNT(out->values))
+        if (item.tag == TAG_VALUE && item.data.size == sizeof(int64_t))
+            memcpy(&out->values[out->value_count++], item.data.data, sizeof(int64_t));
+    return out->group && out->name && out->unit ? 0 : -1;
+}
+
 static int read_attributes(struct arena *arena, struct bytes card, struct gpu_info *out,
                            struct err *err)
 {
@@ -32,13 +46,9 @@ static int read_attributes(struct arena *arena, struct bytes card, struct gpu_in
     list = arena_array(arena, n, sizeof(*list));
     if (!list)
         return no_memory(err);
-    for (size_t i = 0; i < n && fields_find(card, TAG_ATTRIBUTE, i, &record); i++) {
-        list[i].name = text_of(arena, record, TAG_NAME);
-        list[i].unit = text_of(arena, record, TAG_UNIT);
-        list[i].value = fields_int(record, TAG_VALUE, 0);
-        if (!list[i].name || !list[i].unit)
+    for (size_t i = 0; i < n && fields_find(card, TAG_ATTRIBUTE, i, &record); i++)
+        if (read_attribute(arena, record, &list[i]) < 0)
             return no_memory(err);
-    }
     out->attributes = list;
     out->attribute_count = n;
     return 0;
@@ -48,7 +58,7 @@ static int64_t attribute(const struct gpu_info *gpu, const char *name)
 {
     for (size_t i = 0; i < gpu->attribute_count; i++)
         if (strcmp(gpu->attributes[i].name, name) == 0)
-            return gpu->attributes[i].value;
+            return gpu->attributes[i].values[0];
     return 0;
 }
 
@@ -57,8 +67,8 @@ static const struct device *limits_of(const struct gpu_info *gpu, const char *na
 {
     const struct device *row;
     const char *word = strncmp(name, "NVIDIA ", 7) == 0 ? name + 7 : name;
-    int major = (int)attribute(gpu, "computeCapabilityMajor");
-    int minor = (int)attribute(gpu, "computeCapabilityMinor");
+    int major = (int)attribute(gpu, "major");
+    int minor = (int)attribute(gpu, "minor");
 
     row = device_find(word);
     if (row && row->cc_major == major && row->cc_minor == minor)
@@ -81,8 +91,8 @@ static int read_card(struct arena *arena, struct bytes record, int driver, struc
     if (row)
         out->device = *row;
     out->device.name = strncmp(name, "NVIDIA ", 7) == 0 ? name + 7 : name;
-    out->device.cc_major = (int)attribute(out, "computeCapabilityMajor");
-    out->device.cc_minor = (int)attribute(out, "computeCapabilityMinor");
+    out->device.cc_major = (int)attribute(out, "major");
+    out->device.cc_minor = (int)attribute(out, "minor");
     out->device.sms = (int)attribute(out, "multiProcessorCount");
     out->device.clock_mhz = (int)(attribute(out, "clockRate") / 1000);
     out->device.l2_bytes = attribute(out, "l2CacheSize");

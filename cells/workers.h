@@ -66,11 +66,13 @@ bool workers_lost_heap(struct workers *workers, bool is_ending);
 /* True when a card seems to be here (a device node exists). Starts nothing, costs nothing. */
 bool workers_gpu_present(struct workers *workers);
 
-/* One attribute of a card, as the driver spells it in cudaDeviceProp's words. */
+/* One field of cudaDeviceProp, as the driver says it. */
 struct gpu_attribute {
-    const char *name; /* "multiProcessorCount" */
-    int64_t value;
-    const char *unit; /* "bytes", "kHz", "" */
+    const char *group; /* "memory and caches" */
+    const char *name;  /* "multiProcessorCount" */
+    const char *unit;  /* "bytes", "kHz", "flag" (0 or 1), "" */
+    int64_t values[3]; /* maxGridSize has three */
+    int value_count;
 };
 
 struct gpu_info {

@@ -5,50 +5,27 @@
 #include "kernels/gpu.h"
 
 #include "kernels/driver.h"
+#include "kernels/gpu_attributes.h"
 #include "kernels/gpu_run.h"
 
-static const struct {
-    int number; /* CUdevice_attribute, cuda.h of CUDA 13.0 */
-    const char *name, *unit;
-} ATTRIBUTES[] = {
-    { 75, "computeCapabilityMajor", "" },
-    { 76, "computeCapabilityMinor", "" },
-    { 16, "multiProcessorCount", "" },
-    { 10, "warpSize", "threads" },
-    { 1, "maxThreadsPerBlock", "threads" },
-    { 39, "maxThreadsPerMultiProcessor", "threads" },
-    { 106, "maxBlocksPerMultiProcessor", "blocks" },
-    { 12, "regsPerBlock", "registers" },
-    { 82, "regsPerMultiprocessor", "registers" },
-    { 8, "sharedMemPerBlock", "bytes" },
-    { 97, "sharedMemPerBlockOptin", "bytes" },
-    { 81, "sharedMemPerMultiprocessor", "bytes" },
-    { 111, "reservedSharedMemPerBlock", "bytes" },
-    { 9, "totalConstMem", "bytes" },
-    { 13, "clockRate", "kHz" },
-    { 36, "memoryClockRate", "kHz" },
-    { 37, "memoryBusWidth", "bits" },
-    { 38, "l2CacheSize", "bytes" },
-    { 108, "persistingL2CacheMaxSize", "bytes" },
-    { 2, "maxThreadsDim[0]", "threads" },
-    { 3, "maxThreadsDim[1]", "threads" },
-    { 4, "maxThreadsDim[2]", "threads" },
-    { 5, "maxGridSize[0]", "blocks" },
-    { 6, "maxGridSize[1]", "blocks" },
-    { 7, "maxGridSize[2]", "blocks" },
-    { 40, "asyncEngineCount", "" },
-    { 31, "concurrentKernels", "" },
-    { 95, "cooperativeLaunch", "" },
-    { 120, "clusterLaunch", "" },
-    { 87, "singleToDoublePrecisionPerfRatio", "" },
-    { 32, "ECCEnabled", "" },
-    { 18, "integrated", "" },
-    { 83, "managedMemory", "" },
-    { 41, "unifiedAddressing", "" },
-    { 17, "kernelExecTimeoutEnabled", "" },
-    { 33, "pciBusID", "" },
-    { 34, "pciDeviceID", "" },
-};
+/* A driver that is older than an attribute does not know it: left out, not 0. */
+static void put_attribute(const struct driver *cu, cu_device device,
+                          const struct gpu_attribute_row *row, struct buf *body)
+{
+    int values[GPU_ATTRIBUTE_NUMBERS];
+    size_t begin;
+
+    for (int i = 0; i < row->count; i++)
+        if (cu->DeviceGetAttribute(&values[i], row->numbers[i], device) != CU_OK)
+            return;
+    begin = fields_begin(body, TAG_ATTRIBUTE);
+    fields_put_text(body, TAG_GROUP, row->group);
+    fields_put_text(body, TAG_NAME, row->name);
+    fields_put_text(body, TAG_UNIT, row->unit);
+    for (int i = 0; i < row->count; i++)
+        fields_put_int(body, TAG_VALUE, values[i]);
+    fields_end(body, begin);
+}
 
 static int put_card(const struct driver *cu, int index, struct buf *body, struct err *err)
 {
@@ -68,19 +45,8 @@ static int put_card(const struct driver *cu, int index, struct buf *body, struct
     driver_uuid_text(uuid, text);
     fields_put_text(body, TAG_UUID, text);
     fields_put_int(body, TAG_MEMORY_BYTES, (int64_t)memory);
-    for (size_t i = 0; i < COUNT(ATTRIBUTES); i++) {
-        int value = 0;
-        size_t begin;
-
-        /* A driver that is older than an attribute does not know it: left out, not 0. */
-        if (cu->DeviceGetAttribute(&value, ATTRIBUTES[i].number, device) != CU_OK)
-            continue;
-        begin = fields_begin(body, TAG_ATTRIBUTE);
-        fields_put_text(body, TAG_NAME, ATTRIBUTES[i].name);
-        fields_put_int(body, TAG_VALUE, value);
-        fields_put_text(body, TAG_UNIT, ATTRIBUTES[i].unit);
-        fields_end(body, begin);
-    }
+    for (size_t i = 0; i < GPU_ATTRIBUTE_COUNT; i++)
+        put_attribute(cu, device, &GPU_ATTRIBUTES[i], body);
     fields_end(body, card);
     return 0;
 }

@@ -11,7 +11,7 @@
  * Serves OP_DEVICES and OP_RUN.
  *   OP_DEVICES  answer: TAG_DRIVER (as cuDriverGetVersion), TAG_CARD records, each with
  *               TAG_NAME, TAG_UUID (text: "GPU-..."), TAG_MEMORY_BYTES and TAG_ATTRIBUTE records
- *               (TAG_NAME, TAG_VALUE, TAG_UNIT)
+ *               (TAG_GROUP, TAG_NAME, TAG_UNIT and one or more TAG_VALUE)
  *   OP_RUN      kernels/launch.h
  * Fails with DeviceError naming the driver's function and error.
  */

@@ -67,6 +67,7 @@ enum launch_tag {
     TAG_ATTRIBUTE,
     TAG_VALUE,
     TAG_UNIT,
+    TAG_GROUP,
 };
 
 enum launch_buffer_flag {

@@ -191,7 +191,9 @@ static int show(struct call *call, const struct session_device *device, bool is_
     rc = json_object_update(result->fields, fields);
     json_decref(fields);
     if (rc < 0 ||
-        json_object_set_new(result->fields, "latencies", device_latencies_json(dev)) < 0) {
+        json_object_set_new(result->fields, "latencies", device_latencies_json(dev)) < 0 ||
+        json_object_set_new(result->fields, "properties",
+                            info ? device_properties_json(info) : json_null()) < 0) {
         result_release(&result);
         return err_set(err, ERR_ResourceError, "out of memory");
     }
@@ -269,6 +271,8 @@ static const struct field FIELDS[] = {
     { "threads_per_lane", "threads", "held for each FP32 lane" },
     { "lanes_per_partition", "lanes", "FP32 lanes of each scheduler's part of an SM" },
     { "register_bytes_per_partition", "bytes", "of the register file in each part" },
+    { "properties", "",
+      "of a card: every field of cudaDeviceProp by its name; dimensions are lists; null: modelled" },
     { "latencies", "",
       "latencies.fma, .shared, .l1, .l2, .memory and more: least, most, sources (how many; 0: made "
       "up); null: unknown" },

@@ -23,8 +23,13 @@ const char *device_answer_text(struct result *result, const struct device *dev);
 /* The limits, one a line. */
 void device_add_facts(struct result *result, const struct device *dev);
 
-/* What the driver says of the card, in cudaDeviceProp's words. */
+/* ---- device_card.c ---- */
+
+/* What the driver says of the card, in cudaDeviceProp's words, a table a group. */
 void device_add_attributes(struct result *result, const struct gpu_info *info);
+
+/* The same by name: numbers, and lists for dimensions. New reference, or NULL. */
+json_t *device_properties_json(const struct gpu_info *info);
 
 /* ---- device_latency.c ---- */
 

@@ -121,24 +121,6 @@ void device_add_facts(struct result *result, const struct device *dev)
     }
 }
 
-/* What the driver says of the card, in cudaDeviceProp's words. */
-void device_add_attributes(struct result *result, const struct gpu_info *info)
-{
-    const struct view_column columns[] = { { "cudaDeviceProp", VIEW_LEFT },
-                                           { "", VIEW_RIGHT },
-                                           { "", VIEW_LEFT } };
-    struct view_table *table =
-        view_add_table(result, columns, COUNT(columns), info->attribute_count);
-
-    for (size_t i = 0; i < info->attribute_count; i++) {
-        const struct gpu_attribute *a = &info->attributes[i];
-
-        view_cell(table, i, 0, result_text(result, "%s", a->name));
-        view_cell(table, i, 1, number(result, (double)a->value));
-        view_cell(table, i, 2, result_text(result, "%s", a->unit));
-    }
-}
-
 /* ---- fields ---- */
 
 static json_t *known(double v)
