@@ -12,91 +12,6 @@
 
 #include "model/base/philox.h"
 
-/* ---- What a scheduler sees of its warps ----------------------------------------------------- */
-
-/*
- * Cycles before `cycle` that began with a unit taken; nothing was given to it since. The cycle in
- * which it gets an instruction is none: it was free, and another warp there was not selected.
- */
-static int64_t busy_until(const struct sub_core *sub, int unit, int64_t cycle)
-{
-    return sub->unit_busy[unit] -
-           max_i64(sub->unit_free[unit] - max_i64(cycle, sub->unit_from[unit]), 0);
-}
-
-/* Copies the warp's next instruction to where its scheduler looks. */
-static void show_next(const struct core *core, struct sub_core *sub, int l)
-{
-    const struct core_warp *w = &core->warps[warp_of(core, sub, l)];
-    const struct path *p = &w->paths[w->current];
-    int unit = p->next->class;
-    int64_t ready_at = p->ready_at;
-
-    if (w->window) {
-        const struct waiting_op *op = &w->window->ops[w->window->chosen];
-
-        unit = op->op->class;
-        ready_at = op->ready_at;
-    }
-    if (ready_at != sub->ready_at[l] || unit != sub->unit[l])
-        sub->mark[l] = -1;
-    sub->ready_at[l] = ready_at;
-    sub->by_unit[sub->unit[l]] &= ~(UINT64_C(1) << l);
-    sub->by_unit[unit] |= UINT64_C(1) << l;
-    sub->units |= UINT32_C(1) << unit;
-    sub->unit[l] = (uint8_t)unit;
-}
-
-/* The warp's scheduler looks at it no more. */
-static void hide(struct core *core, int warp)
-{
-    struct sub_core *sub = sub_core_of(core, warp);
-    int l = local_of(core, warp);
-
-    sub->running &= ~(UINT64_C(1) << l);
-    sub->ready &= ~(UINT64_C(1) << l);
-    sub->by_unit[sub->unit[l]] &= ~(UINT64_C(1) << l);
-}
-
-static void choose_again(const struct core *core, struct sub_core *sub, int l, int64_t cycle)
-{
-    struct core_warp *w = (struct core_warp *)&core->warps[warp_of(core, sub, l)];
-
-    if (w->window)
-        window_choose(core, sub, w, cycle);
-    else
-        warp_choose_path(core, sub, w, cycle);
-    show_next(core, sub, l);
-}
-
-static void wake(struct sub_core *sub, int64_t cycle)
-{
-    cycle = max_i64(cycle, sub->issue_free);
-    sub->next = min_i64(sub->next, cycle);
-}
-
-/* A warp that has started, or may go on, has a next instruction. */
-static void offer(struct core *core, int warp)
-{
-    struct sub_core *sub = sub_core_of(core, warp);
-    struct core_warp *w = &core->warps[warp];
-    int l = local_of(core, warp);
-    uint64_t bit = UINT64_C(1) << l;
-
-    sub->running |= bit;
-    sub->ready &= ~bit;
-    sub->many &= ~bit;
-    if (w->window || (w->path_count > 1 && warp_runnable_paths(w) > 1 && !core->config.is_stack))
-        sub->many |= bit;
-    sub->since[l] = w->since;
-    sub->mark[l] = -1;
-    if (w->window)
-        window_choose(core, sub, w, w->since);
-    show_next(core, sub, l);
-    sub->wake_at = min_i64(sub->wake_at, sub->ready_at[l]);
-    wake(sub, sub->many & bit ? w->since : sub->ready_at[l]);
-}
-
 /* ---- Blocks and barriers -------------------------------------------------------------------- */
 
 static void open_barrier(struct core *core, struct resident_block *b, int64_t cycle)
@@ -105,30 +20,27 @@ static void open_barrier(struct core *core, struct resident_block *b, int64_t cy
     int64_t at = cycle + costs->barrier_base + (int64_t)costs->barrier_per_warp * b->running;
 
     for (int i = 0; i < b->warps; i++) {
-        struct core_warp *w = &core->warps[b->first_warp + i];
+        struct core_warp *w = warp_at(core, b->first_warp + i);
 
         if (w->place != WARP_AT_BARRIER)
             continue;
         w->place = WARP_RUNS;
-        w->paths[w->current].blocked_until = at;
-        w->paths[w->current].blocked_by = STALL_barrier;
+        w->path->blocked = due_at(at, STALL_barrier);
         if (w->window)
             window_fill(core, w);
         else
             warp_look(w);
-        offer(core, b->first_warp + i);
+        ready_offer(core, w);
     }
     b->at_barrier = 0;
 }
 
 /* True: it was the last of its block. */
-static bool end_warp(struct core *core, int index, int64_t cycle)
+static bool end_warp(struct core *core, struct core_warp *w, int64_t cycle)
 {
-    struct core_warp *w = &core->warps[index];
     struct resident_block *b = &core->slots[w->slot];
 
     w->place = WARP_EMPTY;
-    hide(core, index);
     if (--b->running == 0) {
         core->totals.blocks_ended++;
         return true;
@@ -141,7 +53,7 @@ static bool end_warp(struct core *core, int index, int64_t cycle)
 static void place_warp(struct core *core, int slot, int i, int64_t cycle)
 {
     const struct core_config *c = &core->config;
-    struct core_warp *w = &core->warps[core->slots[slot].first_warp + i];
+    struct core_warp *w = warp_at(core, core->slots[slot].first_warp + i);
 
     w->place = WARP_RUNS;
     w->slot = slot;
@@ -149,6 +61,8 @@ static void place_warp(struct core *core, int slot, int i, int64_t cycle)
     w->draws = 0;
     if (!warp_start(core, w, c->stream_of(c->context, core->next_block, i), cycle))
         w->place = WARP_EMPTY;
+    if (c->policy == CORE_LEAST_RECENT)
+        policy_renew(w->sub, w);
 }
 
 /* The next block takes a place, and so on while blocks have nothing to do. */
@@ -165,30 +79,32 @@ static void start_block(struct core *core, int slot, int64_t cycle)
             place_warp(core, slot, i, cycle);
         core->next_block++;
         is_over = false;
-        for (int i = 0; i < b->warps; i++)
-            if (core->warps[b->first_warp + i].place == WARP_RUNS)
-                offer(core, b->first_warp + i);
+        for (int i = 0; i < b->warps; i++) {
+            struct core_warp *w = warp_at(core, b->first_warp + i);
+
+            if (w->place == WARP_RUNS)
+                ready_offer(core, w);
             else
-                is_over |= end_warp(core, b->first_warp + i, cycle);
+                is_over |= end_warp(core, w, cycle);
+        }
         cycle += core->config.start_latency;
     }
 }
 
 /* ---- Issue ---------------------------------------------------------------------------------- */
 
-/* Adds what warp l did from its last issue to `cycle`, in which it has not issued yet. */
-static void account(const struct core *core, const struct sub_core *sub, int l, int64_t cycle,
-                    int64_t *stalls)
+/* Adds what a warp did from its last issue to `cycle`, in which it has not issued yet. */
+static inline void account(const struct core *core, const struct core_warp *w, int64_t cycle,
+                           int64_t *stalls)
 {
-    const struct core_warp *w = &core->warps[warp_of(core, sub, l)];
-    int unit = sub->unit[l];
-    int64_t ready_at = min_i64(max_i64(sub->ready_at[l], w->since), cycle);
-    int64_t mark = sub->mark[l] < 0 ? busy_until(sub, unit, ready_at) : sub->mark[l];
+    const struct unit *unit = &w->sub->units[w->unit];
+    int64_t ready_at = min_i64(max_i64(due_cycle(w->next->ready), w->since), cycle);
+    int64_t mark = w->mark < 0 ? unit_busy_until(unit, ready_at) : w->mark;
     int64_t turn = cycle - ready_at;
-    int64_t throttled = min_i64(max_i64(busy_until(sub, unit, cycle) - mark, 0), turn);
+    int64_t throttled = min_i64(max_i64(unit_busy_until(unit, cycle) - mark, 0), turn);
 
-    stalls[reason_of(w)] += ready_at - w->since;
-    stalls[core->config.costs->classes[unit].throttle] += throttled;
+    stalls[due_stall(w->next->ready)] += ready_at - w->since;
+    stalls[core->classes[w->unit].throttle] += throttled;
     stalls[STALL_not_selected] += turn - throttled;
 }
 
@@ -200,69 +116,72 @@ static int64_t draw_jitter(struct core *core, struct core_warp *w)
 }
 
 /* When the result of an instruction is there. */
-static int64_t result_time(struct core *core, struct core_warp *w, const struct core_op *op,
-                           core_access access, int64_t cycle)
+static int64_t result_time(struct core *core, struct core_warp *w, const struct class_cost *cost,
+                           int64_t cycle)
 {
-    int64_t done = op->is_access ? memory_access_done(core, op, access, cycle)
-                   : op->latency ? cycle + op->latency
-                                 : cycle + core->config.costs->classes[op->class].latency;
+    const struct core_op *op = w->next->op;
+    int64_t done = op->is_access ? memory_access_done(core, w->next, cycle)
+                                 : cycle + (op->latency ? op->latency : cost->latency);
 
     if (core->config.jitter && (op->class == LAT_GLOBAL || op->class == LAT_ATOM))
         done += draw_jitter(core, w);
     return done;
 }
 
-static void take_unit(struct core *core, struct sub_core *sub, int l, const struct core_op *op,
+static void take_unit(struct core *core, struct core_warp *w, const struct class_cost *cost,
                       int64_t cycle)
 {
-    const struct class_cost *cost = &core->config.costs->classes[op->class];
+    struct unit *unit = &w->sub->units[w->unit];
     int taken = cost->interval * cost->slots;
-    struct core_warp *w = &core->warps[warp_of(core, sub, l)];
 
-    account(core, sub, l, cycle, core->totals.stalls);
-    record_issue(core, sub, l, cycle);
-    core->totals.stalls[STALL_selected] += cost->slots;
-    core->totals.issued += cost->slots;
-    core->totals.instructions++;
-    core->totals.lanes += op->lanes;
-    core->totals.unit_busy[op->class] += taken;
+    w->since = w->sub->issue_free = cycle + cost->slots;
     w->issued++;
-    sub->issue_free = cycle + cost->slots;
-    sub->unit_free[op->class] = cycle + taken;
-    sub->unit_from[op->class] = cycle + 1;
-    sub->unit_busy[op->class] += taken - 1;
-    w->since = cycle + cost->slots;
+    unit->free_at = cycle + taken;
+    unit->from = cycle + 1;
+    unit->busy += taken - 1;
+    unit->issues++;
+    if (cost->interval > 1)
+        w->sub->taken |= UINT32_C(1) << w->unit;
+    core->totals.issued += cost->slots;
+    core->totals.lanes += w->next->op->lanes;
     core->last_cycle = max_i64(core->last_cycle, w->since);
 }
 
 /* To the instruction behind the one that was issued. False: the warp has ended. */
-static bool go_on(struct core *core, struct core_warp *w, const struct core_op *op, int64_t done,
-                  int64_t cycle)
+static bool go_on(struct core *core, struct core_warp *w, due result, int64_t cycle)
 {
-    const struct class_cost *cost = &core->config.costs->classes[op->class];
-    struct path *p = &w->paths[w->current];
-
     if (w->window)
-        return window_issued(core, w, done, (enum stall)cost->stall);
-    warp_set_results(w, op, done, (enum stall)cost->stall);
-    p->blocked_until = w->since;
-    p->blocked_by = STALL_wait;
-    if (op->class == LAT_BRANCH) {
-        p->blocked_until = cycle + cost->latency;
-        p->blocked_by = STALL_branch;
-    }
+        return window_issued(core, w, result);
+    warp_set_results(w, w->next->op, result);
+    w->path->blocked = due_at(w->since, STALL_wait);
+    if (w->unit == LAT_BRANCH)
+        w->path->blocked = due_at(cycle + core->classes[LAT_BRANCH].latency, STALL_branch);
     return warp_advance(core, w);
 }
 
-static void arrive(struct core *core, int warp, int64_t cycle)
+static void arrive(struct core *core, struct core_warp *w, int64_t cycle)
 {
-    struct core_warp *w = &core->warps[warp];
     struct resident_block *b = &core->slots[w->slot];
 
     w->place = WARP_AT_BARRIER;
-    hide(core, warp);
     if (++b->at_barrier == b->running)
         open_barrier(core, b, cycle);
+}
+
+/* What the warp that issued does next. True: it may issue in the next cycle. */
+static bool leave(struct core *core, struct core_warp *w, bool has_next, int64_t cycle)
+{
+    if (!has_next) {
+        if (end_warp(core, w, w->since))
+            start_block(core, w->slot, w->since + core->config.start_latency);
+        return false;
+    }
+    if (w->unit == LAT_BARRIER) {
+        arrive(core, w, cycle);
+        return false;
+    }
+    ready_offer(core, w);
+    return due_cycle(w->next->ready) <= w->since;
 }
 
 static void note_clock(struct core *core, int64_t cycle)
@@ -272,95 +191,34 @@ static void note_clock(struct core *core, int64_t cycle)
     core->last_clock = cycle;
 }
 
-static void issue(struct core *core, struct sub_core *sub, int l, int64_t cycle)
+/* Not inlined: the registers of its caller's loop are worth less here than w in one. */
+__attribute__((noinline)) static void issue(struct core *core, struct core_warp *w, int64_t cycle)
 {
-    int warp = warp_of(core, sub, l);
-    struct core_warp *w = &core->warps[warp];
-    core_access access;
-    const struct core_op *op = warp_next(w, &access);
-    int64_t done;
+    const struct class_cost *cost = &core->classes[w->unit];
+    struct sub_core *sub = w->sub;
+    bool has_next, may_go_on;
+    due result;
 
-    take_unit(core, sub, l, op, cycle);
-    if (op->is_clock)
+    account(core, w, cycle, core->totals.stalls);
+    if (core->record)
+        record_issue(core, w, cycle);
+    take_unit(core, w, cost, cycle);
+    if (w->next->op->is_clock)
         note_clock(core, cycle);
-    done = result_time(core, w, op, access, cycle);
-    if (!go_on(core, w, op, done, cycle)) {
-        policy_issued(&core->config, sub, l, false);
-        if (end_warp(core, warp, w->since))
-            start_block(core, w->slot, w->since + core->config.start_latency);
-        return;
-    }
-    if (op->class == LAT_BARRIER) {
-        policy_issued(&core->config, sub, l, false);
-        arrive(core, warp, cycle);
-        return;
-    }
-    offer(core, warp);
-    policy_issued(&core->config, sub, l, sub->ready_at[l] <= w->since);
+    result = due_at(result_time(core, w, cost, cycle), (enum stall)cost->stall);
+    sub->last = w->local;
+    if (core->config.policy == CORE_LEAST_RECENT)
+        policy_renew(sub, w);
+    sub->ready &= ~(UINT64_C(1) << w->local);
+    if (core->has_choice)
+        sub->many &= ~(UINT64_C(1) << w->local);
+    has_next = go_on(core, w, result, cycle);
+    may_go_on = leave(core, w, has_next, cycle);
+    if (core->config.policy == POLICY_TWO_LEVEL && !may_go_on)
+        policy_suspend(sub, sub->last);
 }
 
 /* ---- Events --------------------------------------------------------------------------------- */
-
-/* Warps whose operands have come are ready, and it is known how long their unit was taken before.
- */
-static void find_ready(struct sub_core *sub, int64_t cycle)
-{
-    sub->wake_at = CORE_NEVER;
-    for (uint64_t rest = sub->running & ~sub->ready & ~sub->many; rest; rest &= rest - 1) {
-        int l = __builtin_ctzll(rest);
-
-        if (sub->ready_at[l] > cycle) {
-            sub->wake_at = min_i64(sub->wake_at, sub->ready_at[l]);
-            continue;
-        }
-        sub->ready |= UINT64_C(1) << l;
-        sub->mark[l] = busy_until(sub, sub->unit[l], sub->ready_at[l]);
-    }
-}
-
-/* Of warps with several next instructions: each is chosen anew. */
-static uint64_t find_among_many(struct core *core, struct sub_core *sub, int64_t cycle,
-                                int64_t *next)
-{
-    uint64_t eligible = 0;
-
-    for (uint64_t rest = sub->running & sub->many; rest; rest &= rest - 1) {
-        int l = __builtin_ctzll(rest);
-        int64_t at;
-
-        choose_again(core, sub, l, cycle);
-        if (sub->ready_at[l] <= cycle && sub->mark[l] < 0)
-            sub->mark[l] = busy_until(sub, sub->unit[l], sub->ready_at[l]);
-        at = max_i64(sub->unit_free[sub->unit[l]], sub->ready_at[l]);
-        if (at <= cycle)
-            eligible |= UINT64_C(1) << l;
-        else
-            *next = min_i64(*next, at);
-    }
-    return eligible;
-}
-
-/* The warps that can issue in a cycle; *next: when the first of the others can. */
-static uint64_t find_eligible(struct core *core, struct sub_core *sub, int64_t cycle, int64_t *next)
-{
-    uint64_t eligible = 0;
-
-    if (sub->wake_at <= cycle)
-        find_ready(sub, cycle);
-    *next = sub->wake_at;
-    for (uint32_t rest = sub->units; rest; rest &= rest - 1) {
-        int u = __builtin_ctz(rest);
-        uint64_t waiting = sub->by_unit[u] & sub->ready;
-
-        if (sub->unit_free[u] <= cycle)
-            eligible |= waiting;
-        else if (waiting)
-            *next = min_i64(*next, sub->unit_free[u]);
-    }
-    if (sub->many)
-        eligible |= find_among_many(core, sub, cycle, next);
-    return eligible;
-}
 
 /* False: the scheduler has another warp now, and issues it when the switch is done. */
 static bool switch_to(struct core *core, struct sub_core *sub, int l, int64_t cycle)
@@ -370,7 +228,7 @@ static bool switch_to(struct core *core, struct sub_core *sub, int l, int64_t cy
     if (!cost || sub->last < 0 || sub->last == l || sub->switching_to == l)
         return true;
     sub->switching_to = l;
-    sub->issue_free = sub->next = cycle + cost;
+    sub->issue_free = core->next[sub->index] = cycle + cost;
     core->totals.switching += cost;
     record_switch(core, sub, cycle, cycle + cost);
     return false;
@@ -378,33 +236,32 @@ static bool switch_to(struct core *core, struct sub_core *sub, int l, int64_t cy
 
 static void schedule(struct core *core, struct sub_core *sub, int64_t cycle)
 {
-    int64_t next;
-    uint64_t eligible = find_eligible(core, sub, cycle, &next);
+    int64_t *next = &core->next[sub->index];
+    uint64_t eligible = ready_find(core, sub, cycle, next);
     int l = sub->switching_to;
 
-    sub->next = next;
     if (!eligible)
         return;
     if (l < 0)
         l = policy_pick(&core->config, sub, eligible);
     if (l < 0 || !switch_to(core, sub, l, cycle)) {
         if (l < 0)
-            sub->next = cycle + 1;
+            *next = cycle + 1;
         return;
     }
     sub->switching_to = -1;
-    issue(core, sub, l, cycle);
+    issue(core, &sub->warps[l], cycle);
     if (eligible & (eligible - 1))
-        sub->next = sub->issue_free;
-    sub->next = max_i64(sub->next, sub->issue_free);
+        *next = sub->issue_free;
+    *next = max_i64(*next, sub->issue_free);
 }
 
 int64_t core_next_cycle(const struct core *core)
 {
     int64_t cycle = CORE_NEVER;
 
-    for (int i = 0; i < core->config.partitions; i++)
-        cycle = min_i64(cycle, core->sub_cores[i].next);
+    for (int i = 0; i < CORE_MAX_PARTITIONS; i++)
+        cycle = min_i64(cycle, core->next[i]);
     return cycle;
 }
 
@@ -415,21 +272,25 @@ bool core_step(struct core *core)
     if (cycle == CORE_NEVER)
         return false;
     for (int i = 0; i < core->config.partitions; i++)
-        if (core->sub_cores[i].next == cycle)
+        if (core->next[i] == cycle)
             schedule(core, &core->sub_cores[i], cycle);
     return true;
 }
 
 /* ---- Making and reading --------------------------------------------------------------------- */
 
-static int make_warp(struct core *core, struct core_warp *w, struct arena *arena)
+static int make_warp(struct core *core, int number, struct arena *arena)
 {
     const struct core_config *c = &core->config;
     size_t registers = (size_t)c->register_count;
+    struct core_warp *w = warp_at(core, number);
 
-    w->paths = arena_array(arena, c->has_forks ? CORE_MAX_PATHS : 1, sizeof *w->paths);
-    w->result_at = arena_array(arena, registers, sizeof *w->result_at);
-    w->result_by = arena_array(arena, registers, sizeof *w->result_by);
+    w->number = number;
+    w->sub = &core->sub_cores[number % c->partitions];
+    w->local = (uint8_t)(w - w->sub->warps);
+    policy_add(w->sub, w);
+    w->paths = w->path = arena_array(arena, c->has_forks ? CORE_MAX_PATHS : 1, sizeof *w->paths);
+    w->results = arena_array(arena, registers, sizeof *w->results);
     if (c->window) {
         w->window = arena_alloc(arena, sizeof *w->window);
         if (!w->window)
@@ -438,7 +299,17 @@ static int make_warp(struct core *core, struct core_warp *w, struct arena *arena
         if (!w->window->writers)
             return -1;
     }
-    return w->paths && w->result_at && w->result_by ? 0 : -1;
+    return w->paths && w->results ? 0 : -1;
+}
+
+static void make_sub_core(struct core *core, int index)
+{
+    struct sub_core *sub = &core->sub_cores[index];
+
+    sub->index = index;
+    sub->wake_at = core->next[index] = CORE_NEVER;
+    sub->last = sub->switching_to = -1;
+    sub->age.next[CORE_MAX_WARPS] = sub->age.prev[CORE_MAX_WARPS] = CORE_MAX_WARPS;
 }
 
 struct core *core_new(const struct core_config *config, const struct core_record *record,
@@ -449,23 +320,19 @@ struct core *core_new(const struct core_config *config, const struct core_record
     if (!core)
         return NULL;
     core->config = *config;
+    core->classes = config->costs->classes;
+    core->has_choice = config->window || config->has_forks;
     core->record = record;
     core->last_round = -1;
     core->first_clock = core->last_clock = -1;
     core->warp_count = config->resident_blocks * config->warps_per_block;
     if (record_init(core, arena) < 0)
         return NULL;
-    for (int i = 0; i < config->partitions; i++)
-        core->sub_cores[i] = (struct sub_core){
-            .next = CORE_NEVER, .wake_at = CORE_NEVER, .last = -1, .switching_to = -1
-        };
-    for (int i = 0; i < core->warp_count; i++) {
-        struct sub_core *sub = sub_core_of(core, i);
-
-        if (make_warp(core, &core->warps[i], arena) < 0)
+    for (int i = 0; i < CORE_MAX_PARTITIONS; i++)
+        make_sub_core(core, i);
+    for (int i = 0; i < core->warp_count; i++)
+        if (make_warp(core, i, arena) < 0)
             return NULL;
-        sub->pending[sub->pending_count++] = local_of(core, i);
-    }
     for (int i = 0; i < config->resident_blocks; i++) {
         core->slots[i].first_warp = i * config->warps_per_block;
         start_block(core, i, 0);
@@ -486,21 +353,33 @@ int64_t core_issued(const struct core *core)
 /* What is begun at `cycle` and not over: waits count up to there, issues from there on do not. */
 static void close_warp(const struct core *core, int warp, int64_t cycle, struct core_totals *out)
 {
-    const struct core_warp *w = &core->warps[warp];
-    const struct sub_core *sub = &core->sub_cores[warp % core->config.partitions];
+    const struct core_warp *w = warp_at(core, warp);
 
     if (w->place == WARP_EMPTY || w->since > cycle)
         return;
     if (w->place == WARP_AT_BARRIER)
         out->stalls[STALL_barrier] += cycle - w->since;
     else
-        account(core, sub, local_of(core, warp), cycle, out->stalls);
+        account(core, w, cycle, out->stalls);
+}
+
+/* What follows from how often a unit was given an instruction. */
+static void add_unit(const struct core *core, const struct sub_core *sub, int class, int64_t cycle,
+                     struct core_totals *out)
+{
+    const struct class_cost *cost = &core->classes[class];
+    const struct unit *unit = &sub->units[class];
+
+    out->instructions += unit->issues;
+    out->unit_busy[class] +=
+        unit->issues * cost->interval * cost->slots - max_i64(unit->free_at - cycle, 0);
 }
 
 void core_totals(const struct core *core, int64_t cycle, struct core_totals *out)
 {
     *out = core->totals;
     out->cycles = cycle;
+    out->stalls[STALL_selected] = out->issued;
     for (int i = 0; i < core->warp_count; i++)
         close_warp(core, i, cycle, out);
     for (int i = 0; i < core->config.partitions; i++) {
@@ -514,7 +393,7 @@ void core_totals(const struct core *core, int64_t cycle, struct core_totals *out
             out->stalls[STALL_selected] -= ahead;
         }
         for (int u = 0; u < LAT_COUNT; u++)
-            out->unit_busy[u] -= max_i64(sub->unit_free[u] - cycle, 0);
+            add_unit(core, sub, u, cycle, out);
     }
 }
 
@@ -525,7 +404,7 @@ int core_last_round(const struct core *core)
 
 int64_t core_rounds(const struct core *core, int warp)
 {
-    return warp < 0 ? core->totals.rounds : core->warps[warp].rounds;
+    return warp < 0 ? core->totals.rounds : warp_at(core, warp)->rounds;
 }
 
 int64_t core_clock_cycles(const struct core *core)
@@ -536,5 +415,5 @@ int64_t core_clock_cycles(const struct core *core)
 void core_warp_issued(const struct core *core, int64_t *out)
 {
     for (int i = 0; i < CORE_MAX_WARPS; i++)
-        out[i] = core->warps[i].issued;
+        out[i] = i < core->warp_count ? warp_at(core, i)->issued : 0;
 }

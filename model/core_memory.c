@@ -55,13 +55,12 @@ static int latency_of(const struct core *core, const struct core_op *op, enum co
 }
 
 /* When the data of an access is there: every level on the way may make it queue. */
-int64_t memory_access_done(struct core *core, const struct core_op *op, core_access access,
-                           int64_t cycle)
+int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t cycle)
 {
     const struct costs *costs = core->config.costs;
-    enum core_place place = (enum core_place)core->config.places[access >> 16];
-    int64_t n = access & 0xffff, at;
-    int latency = latency_of(core, op, place);
+    enum core_place place = (enum core_place)core->config.places[c->access >> 16];
+    int64_t n = c->access & 0xffff, at;
+    int latency = latency_of(core, c->op, place);
 
     core->totals.sectors[place] += n;
     if (place == CORE_SHARED)

@@ -19,16 +19,65 @@ static uint64_t above(int l)
     return l >= 63 ? 0 : ~UINT64_C(0) << (l + 1);
 }
 
-/* The warp with the lowest value; the lowest of several. */
-static int earliest(const int64_t *values, uint64_t mask)
+/* The warp whose operands came first; the lowest of several. */
+static int longest_ready(const struct sub_core *sub, uint64_t mask)
 {
-    int best = lowest(mask);
+    int64_t best = CORE_NEVER;
 
-    for (uint64_t rest = mask; rest; rest &= rest - 1)
-        if (values[lowest(rest)] < values[best])
-            best = lowest(rest);
-    return best;
+    for (uint64_t rest = mask; rest; rest &= rest - 1) {
+        const struct core_warp *w = &sub->warps[lowest(rest)];
+
+        best = min_i64(best, due_cycle(w->next->ready) << 6 | w->local);
+    }
+    return (int)(best & 63);
 }
+
+/* ---- Who issued longest ago ---- */
+
+static int least_recent(const struct sub_core *sub, uint64_t eligible)
+{
+    int l = sub->age.next[CORE_MAX_WARPS];
+
+    while (!(eligible >> l & 1))
+        l = sub->age.next[l];
+    return l;
+}
+
+static void link_behind(struct age_list *list, uint8_t before, uint8_t l)
+{
+    uint8_t after = list->next[before];
+
+    list->next[before] = list->prev[after] = l;
+    list->prev[l] = before;
+    list->next[l] = after;
+}
+
+static bool issued_before(const struct core_warp *a, const struct core_warp *b)
+{
+    return a->since < b->since || (a->since == b->since && a->local < b->local);
+}
+
+void policy_add(struct sub_core *sub, const struct core_warp *w)
+{
+    sub->pending[sub->pending_count++] = w->local;
+    link_behind(&sub->age, sub->age.prev[CORE_MAX_WARPS], w->local);
+}
+
+/* To the end, but for warps of a block that starts in some cycles. */
+void policy_renew(struct sub_core *sub, const struct core_warp *w)
+{
+    struct age_list *list = &sub->age;
+    uint8_t before;
+
+    list->next[list->prev[w->local]] = list->next[w->local];
+    list->prev[list->next[w->local]] = list->prev[w->local];
+    before = list->prev[CORE_MAX_WARPS];
+    while (before != CORE_MAX_WARPS && issued_before(w, &sub->warps[before]))
+        before = list->prev[before];
+    link_behind(list, before, w->local);
+}
+
+/* ---- Two-level ---- */
 
 static int active_index(const struct sub_core *sub, int l)
 {
@@ -81,25 +130,21 @@ int policy_pick(const struct core_config *config, struct sub_core *sub, uint64_t
             return lowest(eligible & above(sub->last));
         return lowest(eligible);
     case POLICY_LONGEST_READY:
-        return earliest(sub->ready_at, eligible);
+        return longest_ready(sub, eligible);
     case POLICY_TWO_LEVEL:
         return pick_two_level(sub, eligible);
     case CORE_LEAST_RECENT:
-        return earliest(sub->since, eligible);
+        return least_recent(sub, eligible);
     default: /* POLICY_OLDEST */
         return lowest(eligible);
     }
 }
 
 /* Who has to wait leaves the active set for the end of the queue. */
-void policy_issued(const struct core_config *config, struct sub_core *sub, int l, bool goes_on)
+void policy_suspend(struct sub_core *sub, int l)
 {
-    int i;
+    int i = active_index(sub, l);
 
-    sub->last = l;
-    if (config->policy != POLICY_TWO_LEVEL || goes_on)
-        return;
-    i = active_index(sub, l);
     sub->active_count--;
     memmove(&sub->active[i], &sub->active[i + 1],
             (size_t)(sub->active_count - i) * sizeof *sub->active);

@@ -24,10 +24,10 @@ static void mix_path(uint64_t *hash, const struct path *p, int64_t now)
     if (p->state == PATH_FREE)
         return;
     mix(hash, (uintptr_t)p->stream);
-    mix(hash, (uint64_t)p->left << 32 | (uint32_t)p->op);
+    mix(hash, (uint64_t)p->left << 32 | (uint32_t)(p->end - p->next.op));
     mix(hash, (uint64_t)p->access << 32 | (uint32_t)p->children);
-    mix_ahead(hash, p->blocked_until, now);
-    mix_ahead(hash, p->ready_at, now);
+    mix_ahead(hash, due_cycle(p->blocked), now);
+    mix_ahead(hash, due_cycle(p->next.ready), now);
 }
 
 static void mix_window(uint64_t *hash, const struct window *window, int64_t now)
@@ -37,22 +37,22 @@ static void mix_window(uint64_t *hash, const struct window *window, int64_t now)
         const struct waiting_op *entry = &window->ops[n % CORE_MAX_WINDOW];
 
         mix(hash, entry->is_issued);
-        mix_ahead(hash, entry->ready_at, now);
+        mix_ahead(hash, due_cycle(entry->self.ready), now);
     }
 }
 
 static void mix_warp(uint64_t *hash, const struct core *core, const struct core_warp *w,
                      int64_t now)
 {
-    mix(hash, (uint64_t)w->place << 32 | (uint32_t)w->current);
+    mix(hash, (uint64_t)w->place << 32 | (uint32_t)(w->path - w->paths));
     for (int i = 0; i < w->path_count; i++)
         mix_path(hash, &w->paths[i], now);
     if (w->window)
         mix_window(hash, w->window, now);
     for (int r = 1; r < core->config.register_count; r++)
-        if (w->result_at[r] > now) {
+        if (due_cycle(w->results[r]) > now) {
             mix(hash, (uint64_t)r);
-            mix_ahead(hash, w->result_at[r], now);
+            mix_ahead(hash, due_cycle(w->results[r]), now);
         }
 }
 
@@ -61,23 +61,23 @@ static void mix_sub_core(uint64_t *hash, const struct core *core, const struct s
 {
     int policy = core->config.policy;
 
-    mix_ahead(hash, sub->next, now);
+    mix_ahead(hash, core->next[sub->index], now);
     mix_ahead(hash, sub->issue_free, now);
     mix(hash, (uint64_t)(sub->last + 1) << 32 | (uint32_t)(sub->switching_to + 1));
     for (int u = 0; u < LAT_COUNT; u++)
-        mix_ahead(hash, sub->unit_free[u], now);
+        mix_ahead(hash, sub->units[u].free_at, now);
     for (int i = 0; i < sub->active_count && policy == POLICY_TWO_LEVEL; i++)
         mix(hash, (uint64_t)sub->active[i]);
     for (int i = 0; i < sub->pending_count && policy == POLICY_TWO_LEVEL; i++)
         mix(hash, (uint64_t)sub->pending[i]);
     /* These policies look back: how long ago counts too. */
-    for (uint64_t rest = sub->running; rest; rest &= rest - 1) {
-        int l = __builtin_ctzll(rest);
+    for (int l = 0; l < CORE_MAX_WARPS; l++) {
+        const struct core_warp *w = &sub->warps[l];
 
-        if (policy == POLICY_LONGEST_READY)
-            mix(hash, (uint64_t)(now - sub->ready_at[l]));
-        if (policy == CORE_LEAST_RECENT)
-            mix(hash, (uint64_t)(now - sub->since[l]));
+        if (w->place == WARP_RUNS && policy == POLICY_LONGEST_READY)
+            mix(hash, (uint64_t)(now - due_cycle(w->next->ready)));
+        if (w->place == WARP_RUNS && policy == CORE_LEAST_RECENT)
+            mix(hash, (uint64_t)(now - w->since));
     }
 }
 
@@ -89,7 +89,7 @@ uint64_t core_state(const struct core *core)
     for (int i = 0; i < core->config.partitions; i++)
         mix_sub_core(&hash, core, &core->sub_cores[i], now);
     for (int i = 0; i < core->warp_count; i++)
-        mix_warp(&hash, core, &core->warps[i], now);
+        mix_warp(&hash, core, warp_at(core, i), now);
     for (int i = 0; i < core->config.resident_blocks; i++)
         mix(&hash, (uint64_t)core->slots[i].running << 32 | (uint32_t)core->slots[i].at_barrier);
     mix_ahead(&hash, core->l1.free_at, now * SERVER_FINE);

@@ -7,40 +7,20 @@
  */
 #include "model/core_internal.h"
 
-static bool enter_step(struct core *core, struct core_warp *w, int path);
-static bool find_next(struct core *core, struct core_warp *w, int path);
+static bool enter_step(struct core *core, struct core_warp *w, struct path *p);
+static bool find_next(struct core *core, struct core_warp *w, struct path *p);
 
-static const struct core_op *current_op(const struct core *core, const struct path *p)
+/* When the registers that the path's next instruction reads or writes are there. */
+static inline due operands_of(const struct core_warp *w, const struct path *p)
 {
-    return &core->config.blocks[p->stream->steps[p->step].block].ops[p->op];
-}
+    const struct core_op *op = p->next.op;
+    due at = p->blocked;
 
-/* When the registers that an instruction reads or writes are there, and who makes the last. */
-static int64_t operands_at(const struct core_warp *w, const struct path *p,
-                           const struct core_op *op, uint8_t *reason)
-{
-    int64_t at = p->blocked_until;
-
-    *reason = p->blocked_by;
     for (int i = 0; i < op->read_count; i++)
-        if (w->result_at[op->reads[i]] > at) {
-            at = w->result_at[op->reads[i]];
-            *reason = w->result_by[op->reads[i]];
-        }
+        at = due_later(at, w->results[op->reads[i]]);
     for (int i = 0; i < op->write_count; i++)
-        if (w->result_at[op->writes[i]] > at) {
-            at = w->result_at[op->writes[i]];
-            *reason = w->result_by[op->writes[i]];
-        }
+        at = due_later(at, w->results[op->writes[i]]);
     return at;
-}
-
-void warp_set_results(struct core_warp *w, const struct core_op *op, int64_t at, enum stall by)
-{
-    for (int i = 0; i < op->write_count; i++) {
-        w->result_at[op->writes[i]] = at;
-        w->result_by[op->writes[i]] = (uint8_t)by;
-    }
 }
 
 /* ---- Paths ---- */
@@ -64,44 +44,54 @@ static void open_path(struct core *core, struct core_warp *w, const struct core_
                         .parent = parent,
                         .depth = from ? from->depth + 1 : 0,
                         .stream = stream,
-                        .blocked_until = from ? from->blocked_until : w->since,
-                        .blocked_by = from ? from->blocked_by : STALL_wait };
+                        .blocked = from ? from->blocked : due_at(w->since, STALL_wait) };
     if (parent >= 0)
         w->paths[parent].children++;
-    if (!enter_step(core, w, index) || !find_next(core, w, index)) {
-        w->paths[index].state = PATH_FREE;
+    if (!enter_step(core, w, p) || !find_next(core, w, p)) {
+        p->state = PATH_FREE;
         if (parent >= 0)
             w->paths[parent].children--;
     }
 }
 
 /* False: none of the paths has an instruction. */
-static bool open_fork(struct core *core, struct core_warp *w, int path)
+static bool open_fork(struct core *core, struct core_warp *w, struct path *p)
 {
-    struct path *p = &w->paths[path];
-    const struct core_fork *fork = &p->stream->forks[-1 - p->stream->steps[p->step].block];
+    const struct core_step *step = &p->stream->steps[p->step];
+    const struct core_fork *fork = &p->stream->forks[-1 - step->block];
 
     p->state = PATH_WAITS;
+    p->next.op = p->end = NULL;
+    p->access = step->access;
     for (int i = 0; i < fork->count; i++)
-        open_path(core, w, &fork->paths[i], path);
+        open_path(core, w, &fork->paths[i], (int)(p - w->paths));
     if (!p->children)
         p->state = PATH_RUNS;
     return p->children > 0;
 }
 
-/* A step that has instructions, from the path's on. False: the stream has ended. */
-static bool enter_step(struct core *core, struct core_warp *w, int path)
+/* To the start of a step's block. False: it has no instruction. */
+static bool enter_block(const struct core *core, struct path *p, const struct core_step *step)
 {
-    struct path *p = &w->paths[path];
+    const struct core_block *block = &core->config.blocks[step->block];
 
+    p->next.op = block->ops;
+    p->end = block->ops + block->count;
+    p->access = step->access;
+    return block->count > 0;
+}
+
+/* A step that has instructions, from the path's on. False: the stream has ended. */
+static bool enter_step(struct core *core, struct core_warp *w, struct path *p)
+{
     for (;; p->step++) {
         const struct core_step *step;
 
         if (p->step == p->stream->step_count) {
-            if (!path && p->stream->step_count) {
+            if (p == w->paths && p->stream->step_count) {
                 core->totals.rounds++;
                 w->rounds++;
-                core->last_round = (int)(w - core->warps);
+                core->last_round = w->number;
             }
             if (!p->stream->is_endless)
                 return false;
@@ -109,74 +99,64 @@ static bool enter_step(struct core *core, struct core_warp *w, int path)
         }
         step = &p->stream->steps[p->step];
         p->left = step->repeat;
-        p->access = step->access;
-        p->op = 0;
-        if (step->block < 0 ? open_fork(core, w, path) : core->config.blocks[step->block].count)
+        if (step->block < 0 ? open_fork(core, w, p) : enter_block(core, p, step))
             return true;
     }
 }
 
-/* To the next instruction. False: the stream has ended. */
-static bool advance(struct core *core, struct core_warp *w, int path)
+static bool leave_step(struct core *core, struct core_warp *w, struct path *p)
 {
-    struct path *p = &w->paths[path];
-    const struct core_step *step = &p->stream->steps[p->step];
-
-    if (step->block >= 0) {
-        p->access += current_op(core, p)->is_access;
-        if (++p->op < core->config.blocks[step->block].count)
-            return true;
-        if (--p->left > 0) {
-            p->op = 0;
-            p->access = step->access;
-            return true;
-        }
-    }
     p->step++;
-    return enter_step(core, w, path);
+    return enter_step(core, w, p);
+}
+
+/* To the next instruction. False: the stream has ended. */
+static inline bool advance(struct core *core, struct core_warp *w, struct path *p)
+{
+    p->access += p->next.op->is_access;
+    if (++p->next.op < p->end)
+        return true;
+    if (--p->left > 0)
+        return enter_block(core, p, &p->stream->steps[p->step]);
+    return leave_step(core, w, p);
 }
 
 /*
  * The path's next instruction that is one: what costs nothing only passes on when its operands are
  * there. False: there is none.
  */
-static bool find_next(struct core *core, struct core_warp *w, int path)
+static inline bool find_next(struct core *core, struct core_warp *w, struct path *p)
 {
-    struct path *p = &w->paths[path];
-
     while (p->state == PATH_RUNS) {
-        const struct core_op *op = current_op(core, p);
+        const struct core_op *op = p->next.op;
 
-        p->next = op;
-        p->ready_at = operands_at(w, p, op, &p->reason);
-        if (core->config.costs->classes[op->class].slots) {
-            p->ready_at = max_i64(p->ready_at, w->since);
+        p->next.ready = operands_of(w, p);
+        if (core->classes[op->class].slots) {
+            p->next.ready = due_not_before(p->next.ready, w->since);
+            if (op->is_access)
+                p->next.access = p->stream->accesses[p->access];
             return true;
         }
-        warp_set_results(w, op, p->ready_at, (enum stall)p->reason);
-        if (!advance(core, w, path))
+        warp_set_results(w, op, p->next.ready);
+        if (!advance(core, w, p))
             return false;
     }
     return true;
 }
 
 /* A path has ended: the one that forked goes on after the last. False: that was the warp. */
-static bool close_path(struct core *core, struct core_warp *w, int path)
+static bool close_path(struct core *core, struct core_warp *w, struct path *p)
 {
     for (;;) {
-        struct path *p = &w->paths[path];
-
         p->state = PATH_FREE;
-        path = p->parent;
-        if (path < 0)
+        if (p->parent < 0)
             return false;
-        p = &w->paths[path];
+        p = &w->paths[p->parent];
         if (--p->children > 0)
             return true;
         p->state = PATH_RUNS;
-        p->blocked_until = w->since;
-        p->blocked_by = STALL_wait;
-        if (advance(core, w, path) && find_next(core, w, path))
+        p->blocked = due_at(w->since, STALL_wait);
+        if (leave_step(core, w, p) && find_next(core, w, p))
             return true;
     }
 }
@@ -190,68 +170,69 @@ int warp_runnable_paths(const struct core_warp *w)
     return n;
 }
 
-/* The deepest path, the first of its fork. */
-static void choose_deepest(struct core_warp *w)
+static void take_path(struct core_warp *w, struct path *p)
 {
-    int best = -1;
-
-    for (int i = 0; i < w->path_count; i++)
-        if (w->paths[i].state == PATH_RUNS &&
-            (best < 0 || w->paths[i].depth > w->paths[best].depth))
-            best = i;
-    w->current = best;
+    w->path = p;
+    w->next = &p->next;
 }
 
-void warp_choose_path(const struct core *core, const struct sub_core *sub, struct core_warp *w,
-                      int64_t cycle)
+/* The deepest path, the first of its fork. */
+static struct path *deepest_path(struct core_warp *w)
+{
+    struct path *best = NULL;
+
+    for (int i = 0; i < w->path_count; i++)
+        if (w->paths[i].state == PATH_RUNS && (!best || w->paths[i].depth > best->depth))
+            best = &w->paths[i];
+    return best;
+}
+
+/* That can issue first; of several the one that did last, else the first. */
+static struct path *soonest_path(struct core_warp *w, int64_t cycle)
 {
     int64_t best_at = CORE_NEVER;
-    int best = -1;
+    struct path *best = NULL;
 
-    if (core->config.is_stack) {
-        choose_deepest(w);
-        return;
-    }
     for (int i = 0; i < w->path_count; i++) {
-        const struct path *p = &w->paths[i];
+        struct path *p = &w->paths[i];
         int64_t at;
 
         if (p->state != PATH_RUNS)
             continue;
-        at = max_i64(max_i64(p->ready_at, sub->unit_free[p->next->class]), cycle);
-        if (at < best_at || (at == best_at && i == w->current)) {
+        at = max_i64(due_cycle(p->next.ready), w->sub->units[p->next.op->class].free_at);
+        at = max_i64(at, cycle);
+        if (at < best_at || (at == best_at && p == w->path)) {
             best_at = at;
-            best = i;
+            best = p;
         }
     }
-    w->current = best;
+    return best;
+}
+
+void warp_choose_path(const struct core *core, struct core_warp *w, int64_t cycle)
+{
+    take_path(w, core->config.is_stack ? deepest_path(w) : soonest_path(w, cycle));
 }
 
 bool warp_fetch(struct core *core, struct core_warp *w)
 {
-    return advance(core, w, 0) && find_next(core, w, 0);
+    return advance(core, w, w->paths) && find_next(core, w, w->paths);
 }
 
 /* ---- The warp ---- */
-
-static void choose_some_path(const struct core *core, struct core_warp *w)
-{
-    if (w->path_count == 1)
-        w->current = 0;
-    else
-        warp_choose_path(core, &core->sub_cores[(w - core->warps) % core->config.partitions], w, 0);
-}
 
 bool warp_start(struct core *core, struct core_warp *w, const struct core_stream *stream,
                 int64_t cycle)
 {
     w->since = cycle;
-    w->path_count = w->current = 0;
-    memset(w->result_at, 0, (size_t)core->config.register_count * sizeof *w->result_at);
+    w->path_count = 0;
+    memset(w->results, 0, (size_t)core->config.register_count * sizeof *w->results);
+    take_path(w, w->paths);
     open_path(core, w, stream, -1);
     if (w->paths[0].state == PATH_FREE)
         return false;
-    choose_some_path(core, w);
+    if (w->path_count > 1)
+        warp_choose_path(core, w, 0);
     if (w->window)
         window_start(core, w);
     return true;
@@ -259,31 +240,18 @@ bool warp_start(struct core *core, struct core_warp *w, const struct core_stream
 
 bool warp_advance(struct core *core, struct core_warp *w)
 {
-    int path = w->current;
+    struct path *p = w->path;
 
-    if ((!advance(core, w, path) || !find_next(core, w, path)) && !close_path(core, w, path))
+    if ((!advance(core, w, p) || !find_next(core, w, p)) && !close_path(core, w, p))
         return false;
-    choose_some_path(core, w);
+    if (w->path_count > 1)
+        warp_choose_path(core, w, 0);
     return true;
 }
 
 void warp_look(struct core_warp *w)
 {
-    struct path *p = &w->paths[w->current];
+    struct path *p = w->path;
 
-    p->ready_at = max_i64(operands_at(w, p, p->next, &p->reason), w->since);
-}
-
-const struct core_op *warp_next(const struct core_warp *w, core_access *access)
-{
-    const struct path *p = &w->paths[w->current];
-
-    *access = 0;
-    if (w->window) {
-        *access = w->window->ops[w->window->chosen].access;
-        return w->window->ops[w->window->chosen].op;
-    }
-    if (p->next->is_access)
-        *access = p->stream->accesses[p->access];
-    return p->next;
+    p->next.ready = due_not_before(operands_of(w, p), w->since);
 }

@@ -31,9 +31,8 @@ static void add_operand(struct core_warp *w, struct waiting_op *entry, int i, ui
     if (writer >= window->head && !op_of(window, writer)->is_issued) {
         entry->producers[i] = writer;
         entry->missing++;
-    } else if (w->result_at[reg] > entry->ready_at) {
-        entry->ready_at = w->result_at[reg];
-        entry->reason = w->result_by[reg];
+    } else {
+        entry->self.ready = due_later(entry->self.ready, w->results[reg]);
     }
 }
 
@@ -41,13 +40,10 @@ static void fetch(struct core_warp *w, const struct path *p)
 {
     struct window *window = w->window;
     struct waiting_op *entry = op_of(window, window->tail);
-    const struct core_op *op = p->next;
+    const struct core_op *op = p->next.op;
 
-    *entry = (struct waiting_op){ .op = op,
-                                  .access = op->is_access ? p->stream->accesses[p->access] : 0,
-                                  .number = window->tail,
-                                  .ready_at = max_i64(p->blocked_until, w->since),
-                                  .reason = p->blocked_by };
+    *entry = (struct waiting_op){ .self = p->next, .number = window->tail };
+    entry->self.ready = due_not_before(p->blocked, w->since);
     for (int i = 0; i < op->read_count; i++)
         add_operand(w, entry, i, op->reads[i]);
     for (int i = 0; i < op->write_count; i++)
@@ -64,63 +60,57 @@ void window_fill(struct core *core, struct core_warp *w)
            window->tail - window->head < core->config.window) {
         const struct path *p = &w->paths[0];
 
-        if (p->next->class == LAT_BARRIER && window->tail > window->head)
+        if (p->next.op->class == LAT_BARRIER && window->tail > window->head)
             return;
         fetch(w, p);
         window->is_at_end = !warp_fetch(core, w);
     }
 }
 
-void window_choose(const struct core *core, const struct sub_core *sub, struct core_warp *w,
-                   int64_t cycle)
+void window_choose(struct core_warp *w, int64_t cycle)
 {
     struct window *window = w->window;
     int64_t best_at = CORE_NEVER;
 
-    (void)core;
     for (int64_t n = window->head; n < window->tail; n++) {
         const struct waiting_op *entry = op_of(window, n);
-        int64_t at = max_i64(max_i64(entry->ready_at, sub->unit_free[entry->op->class]), cycle);
+        int64_t at =
+            max_i64(due_cycle(entry->self.ready), w->sub->units[entry->self.op->class].free_at);
 
-        if (!entry->is_issued && !entry->missing && at < best_at) {
-            best_at = at;
-            window->chosen = (int)(n % CORE_MAX_WINDOW);
+        if (!entry->is_issued && !entry->missing && max_i64(at, cycle) < best_at) {
+            best_at = max_i64(at, cycle);
+            w->next = &entry->self;
         }
     }
 }
 
 /* Whoever waited for the result knows now when it is there. */
-static void announce(struct window *window, int64_t producer, int64_t at, enum stall by)
+static void announce(struct window *window, int64_t producer, due result)
 {
     for (int64_t n = producer + 1; n < window->tail; n++) {
         struct waiting_op *entry = op_of(window, n);
 
-        for (int i = 0; i < entry->op->read_count; i++) {
+        for (int i = 0; i < entry->self.op->read_count; i++) {
             if (entry->producers[i] != producer)
                 continue;
             entry->producers[i] = 0;
             entry->missing--;
-            if (at > entry->ready_at) {
-                entry->ready_at = at;
-                entry->reason = (uint8_t)by;
-            }
+            entry->self.ready = due_later(entry->self.ready, result);
         }
     }
 }
 
-bool window_issued(struct core *core, struct core_warp *w, int64_t result_at, enum stall by)
+bool window_issued(struct core *core, struct core_warp *w, due result)
 {
     struct window *window = w->window;
-    struct waiting_op *entry = &window->ops[window->chosen];
-    bool was_barrier = entry->op->class == LAT_BARRIER;
+    struct waiting_op *entry = (struct waiting_op *)w->next; /* whose first member it is */
+    bool was_barrier = entry->self.op->class == LAT_BARRIER;
 
     entry->is_issued = true;
-    for (int i = 0; i < entry->op->write_count; i++)
-        if (window->writers[entry->op->writes[i]] == entry->number) {
-            w->result_at[entry->op->writes[i]] = result_at;
-            w->result_by[entry->op->writes[i]] = (uint8_t)by;
-        }
-    announce(window, entry->number, result_at, by);
+    for (int i = 0; i < entry->self.op->write_count; i++)
+        if (window->writers[entry->self.op->writes[i]] == entry->number)
+            w->results[entry->self.op->writes[i]] = result;
+    announce(window, entry->number, result);
     while (window->head < window->tail && op_of(window, window->head)->is_issued)
         window->head++;
     if (was_barrier)

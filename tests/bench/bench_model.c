@@ -26,11 +26,12 @@
 
 enum { SHAPES = 4096, REPEATS = 15 };
 
+/* Processor time: nothing here waits, and other work of the host is not the models'. */
 static double now_s(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -356,7 +357,7 @@ int main(void)
 {
     int failed;
 
-    printf("Models, one core, median of %d runs\n", REPEATS);
+    printf("Models, one core, processor time, median of %d runs\n", REPEATS);
     printf("  %-46s %12s  %-16s %s\n", "what", "", "unit", "limit");
     failed = bench_occupancy();
     failed += bench_cells();

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -457,6 +458,80 @@ static void jitter_is_the_same_for_the_same_seed(void **state)
     assert_in_range(rates[2], 60, 80);
 }
 
+/* No warp that could have issued in a cycle has waited longer for its turn than the one that did.
+ */
+static void who_issued_longest_ago_goes_first(void **state)
+{
+    enum { WARPS = 12, CYCLES = 4000 };
+    uint8_t *states = malloc(WARPS * CYCLES);
+    int32_t *issuer = malloc(CYCLES * sizeof *issuer);
+    struct core_record record = { CYCLES, states, issuer };
+    int last[WARPS], contests = 0;
+    struct core *core;
+    struct bench b;
+
+    (void)state;
+    assert_true(states && issuer);
+    bench_init(&b, "H200", WARPS / 4);
+    b.config.warps_per_block = 4;
+    b.config.policy = CORE_LEAST_RECENT;
+    add(&b, LAT_ALU, 0);
+    add(&b, LAT_FMA, 1);
+    add_access(&b, LAT_GLOBAL, CORE_L1, 4);
+    add(&b, LAT_FMA, 1);
+    add(&b, LAT_BARRIER, 0);
+    core = start(&b, &record);
+    while (core_next_cycle(core) < CYCLES)
+        assert_true(core_step(core));
+    core_finish_record(core);
+    for (int w = 0; w < WARPS; w++)
+        last[w] = w - WARPS;
+    for (int c = 0; c < CYCLES; c++) {
+        for (int w = 0; w < WARPS && issuer[c] >= 0; w++) {
+            if (states[w * CYCLES + c] != STALL_not_selected)
+                continue;
+            contests++;
+            if (last[w] < last[issuer[c]])
+                fail_msg("cycle %d: warp %d issues, but warp %d waits longer", c, issuer[c], w);
+        }
+        if (issuer[c] >= 0)
+            last[issuer[c]] = c;
+    }
+    assert_true(contests > 1000);
+    arena_free(&b.arena);
+    free(states);
+    free(issuer);
+}
+
+/* Ten times the limit of the benchmark, which is 10 million a second. */
+static void a_million_instructions_a_second(void **state)
+{
+    enum { INSTRUCTIONS = 1000000 };
+    static const int POLICIES[] = { POLICY_GTO, POLICY_LRR, CORE_LEAST_RECENT };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(POLICIES); i++) {
+        clock_t from = clock();
+        struct core *core;
+        struct bench b;
+
+        bench_init(&b, "H200", 64);
+        b.config.partitions = 4;
+        b.config.policy = POLICIES[i];
+        for (int k = 0; k < 8; k++)
+            add(&b, LAT_FMA, 0);
+        add_access(&b, LAT_GLOBAL, CORE_L1, 4);
+        add(&b, LAT_FMA, 1);
+        core = start(&b, NULL);
+        while (core_issued(core) < INSTRUCTIONS)
+            assert_true(core_step(core));
+        arena_free(&b.arena);
+        if (clock() - from > CLOCKS_PER_SEC)
+            fail_msg("policy %d: a million instructions take %.2f s", POLICIES[i],
+                     (double)(clock() - from) / CLOCKS_PER_SEC);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +546,8 @@ int main(void)
         cmocka_unit_test(a_barrier_holds_until_the_last_warp_comes),
         cmocka_unit_test(the_state_recurs_with_the_period),
         cmocka_unit_test(jitter_is_the_same_for_the_same_seed),
+        cmocka_unit_test(who_issued_longest_ago_goes_first),
+        cmocka_unit_test(a_million_instructions_a_second),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
