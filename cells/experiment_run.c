@@ -227,6 +227,7 @@ static int compile(struct work *w, struct err *err)
             continue;
         k = image_kernel(w->modules[module_of(w, &o->launch)].machine, o->launch.kernel);
         o->registers = k ? k->registers : 0;
+        o->spill_bytes = k ? k->spill_store_bytes + k->spill_load_bytes : 0;
     }
     return 0;
 }
@@ -297,6 +298,7 @@ static void put_launch(const struct work *w, size_t i, bool is_gpu, int round, s
                                     .dynamic_shared_bytes = l->dynamic_bytes,
                                     .registers = o->registers,
                                     .sample_blocks = l->model_blocks,
+                                    .way = (int32_t)l->way,
                                     .checks = LAUNCH_NO_CHECKS };
     size_t begin = launch_begin(body, &config, l->kernel);
 
@@ -417,10 +419,18 @@ static int check_all(struct work *w, bool is_model, struct err *err)
 
 /* ---- the model ---- */
 
+/* What is known before anything ran. */
+static struct experiment_time start_time(const struct experiment_outcome *o)
+{
+    return (struct experiment_time){ .launch = &o->launch,
+                                     .registers = o->registers,
+                                     .spill_bytes = o->spill_bytes };
+}
+
 static void take_model(struct work *w, struct experiment_outcome *o, struct bytes done)
 {
     struct ptx_facts facts = { 0 };
-    struct experiment_time t = { .launch = &o->launch, .registers = o->registers };
+    struct experiment_time t = start_time(o);
     int mhz = w->run->device.device.clock_mhz > 0 ? w->run->device.device.clock_mhz : 1000;
 
     if (!launch_read_facts(done, w->call->arena, &facts))
@@ -430,6 +440,8 @@ static void take_model(struct work *w, struct experiment_outcome *o, struct byte
     t.time_us = is_by_clock(w) ? 0 : o->model.time_us;
     t.cycles = is_by_clock(w) ? (double)o->model.clock_cycles : o->model.time_us * mhz;
     t.blocks_per_sm = o->model.blocks_per_sm;
+    if (w->run->experiment->model)
+        w->run->experiment->model(&o->point, &t);
     o->is_modelled = t.cycles > 0;
     o->modelled = o->is_modelled ? w->run->experiment->value(&o->point, &t) : (double)NAN;
 }
@@ -501,7 +513,7 @@ static double read_clock(struct work *w, struct bytes done)
 static int take_event(struct work *w, struct experiment_outcome *o, struct bytes done,
                       struct err *err)
 {
-    struct experiment_time t = { .launch = &o->launch, .registers = o->registers };
+    struct experiment_time t = start_time(o);
     size_t n;
     double *samples = samples_read(w->call->arena, done, TAG_SAMPLES_US, &n);
     double *us = samples_read(w->call->arena, done, TAG_SAMPLES_US, &n);
@@ -577,16 +589,15 @@ static double cycles_of(const int64_t *stamps, int64_t warps)
 static int take_stamps(struct work *w, size_t i, double mhz, struct err *err)
 {
     struct experiment_outcome *o = &w->run->points[i];
-    struct experiment_time t = { .launch = &o->launch,
-                                 .registers = o->registers,
-                                 .clock_mhz = mhz,
-                                 .blocks_per_sm = o->blocks_per_sm };
+    struct experiment_time t = start_time(o);
     size_t n = (size_t)w->run->repeat;
     double *samples = arena_array(w->call->arena, n, sizeof(*samples));
     double *cycles = arena_array(w->call->arena, n, sizeof(*cycles));
 
     if (!samples || !cycles)
         return out_of_memory(err);
+    t.clock_mhz = mhz;
+    t.blocks_per_sm = o->blocks_per_sm;
     for (size_t k = 0; k < n; k++) {
         const char *at =
             (const char *)w->clocks.data + w->clocks_at[i] + (k + WARM_ROUNDS) * w->clock_bytes[i];

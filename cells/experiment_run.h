@@ -12,7 +12,7 @@
 struct experiment_outcome {
     struct experiment_point point;
     struct experiment_launch launch; /* launch.skipped says why there is none */
-    int registers;                   /* for the device; 0: unknown */
+    int registers, spill_bytes;      /* for the device; registers 0: unknown */
 
     bool is_checked, is_correct; /* of all runs, the model's and the card's */
     int64_t checked, wrong;      /* words */

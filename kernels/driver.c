@@ -32,6 +32,9 @@ static int find_functions(void *library, struct err *err)
         return err_set(err, ERR_DeviceError, "the NVIDIA driver has no function %s", symbol);
     DRIVER_FUNCTIONS(X)
 #undef X
+#define X(name, symbol, parameters) *(void **)&driver.name = dlsym(library, symbol);
+    DRIVER_OPTIONAL(X)
+#undef X
     *(void **)&driver.LaunchKernelEx = dlsym(library, "cuLaunchKernelEx");
     return 0;
 }

@@ -16,6 +16,8 @@ typedef struct cu_module *cu_module;
 typedef struct cu_function *cu_function;
 typedef struct cu_event *cu_event;
 typedef struct cu_stream *cu_stream;
+typedef struct cu_graph *cu_graph;
+typedef struct cu_graph_exec *cu_graph_exec;
 
 enum { CU_OK = 0, CU_OUT_OF_MEMORY = 2, CU_NO_DEVICE = 100, CU_NOT_READY = 600 };
 
@@ -59,6 +61,18 @@ enum { CU_OK = 0, CU_OUT_OF_MEMORY = 2, CU_NO_DEVICE = 100, CU_NOT_READY = 600 }
     X(EventSynchronize, "cuEventSynchronize", (cu_event))                                          \
     X(EventElapsedTime, "cuEventElapsedTime", (float *ms, cu_event start, cu_event stop))
 
+/* The same that a driver may lack: then NULL. */
+#define DRIVER_OPTIONAL(X)                                                                         \
+    X(StreamCreate, "cuStreamCreate", (cu_stream *, unsigned flags))                               \
+    X(StreamDestroy, "cuStreamDestroy_v2", (cu_stream))                                            \
+    X(StreamBeginCapture, "cuStreamBeginCapture_v2", (cu_stream, int mode))                        \
+    X(StreamEndCapture, "cuStreamEndCapture", (cu_stream, cu_graph *))                             \
+    X(GraphInstantiate, "cuGraphInstantiateWithFlags",                                             \
+      (cu_graph_exec *, cu_graph, unsigned long long flags))                                       \
+    X(GraphLaunch, "cuGraphLaunch", (cu_graph_exec, cu_stream))                                    \
+    X(GraphExecDestroy, "cuGraphExecDestroy", (cu_graph_exec))                                     \
+    X(GraphDestroy, "cuGraphDestroy", (cu_graph))
+
 /* CUlaunchAttribute and CUlaunchConfig of cuda.h: what cuLaunchKernel cannot say. */
 enum {
     CU_ATTRIBUTE_COOPERATIVE = 2,
@@ -83,6 +97,7 @@ struct cu_launch_config {
 struct driver {
 #define X(name, symbol, parameters) cu_result(*name) parameters;
     DRIVER_FUNCTIONS(X)
+    DRIVER_OPTIONAL(X)
 #undef X
     /* Since the drivers of CUDA 11.8; NULL before. */
     cu_result (*LaunchKernelEx)(const struct cu_launch_config *, cu_function, void **parameters,

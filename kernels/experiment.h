@@ -29,7 +29,7 @@
 #ifndef WB_KERNELS_EXPERIMENT_H
 #define WB_KERNELS_EXPERIMENT_H
 
-#include "model/base/base.h"
+#include "kernels/launch.h"
 #include "model/base/buf.h"
 #include "model/costs.h"
 #include "model/device.h"
@@ -77,6 +77,7 @@ struct experiment_launch {
     int argument_count;
     int64_t in_words, out_words; /* `in` is one buffer for all points, as large as the largest */
     int64_t model_blocks;        /* the interpreter runs so many, evenly spread; 0: all */
+    enum launch_way way;         /* EVENT: what the card is asked for when it is timed */
     char skipped[96];            /* why there is no such launch; empty: there is */
 };
 
@@ -87,6 +88,7 @@ struct experiment_time {
     double clock_mhz; /* of the SM */
     const struct experiment_launch *launch;
     int registers;     /* a thread; 0: unknown */
+    int spill_bytes;   /* a thread: of the instructions that store and load spilled registers */
     int blocks_per_sm; /* as the driver or the model says */
 };
 
@@ -132,6 +134,13 @@ struct experiment {
     /* The derived quantity; of measured and modelled times alike. */
     double (*value)(const struct experiment_point *, const struct experiment_time *);
 
+    /*
+     * Changes the model's time where the launch's own timing lacks what is measured: copies that
+     * run beside the warps, spilled registers, a graph. cycles 0: the model has none. NULL: nothing
+     * to change.
+     */
+    void (*model)(const struct experiment_point *, struct experiment_time *);
+
     /* The same by a formula, from the model's numbers alone; NULL: none. */
     double (*formula)(const struct experiment_point *);
 
@@ -140,7 +149,12 @@ struct experiment {
 };
 
 /* In the order of the list of %run. One name makes the row's declaration and its place. */
-#define EXPERIMENT_NAMES(X) X(policy) X(ilp) X(units) X(order) X(predication) X(trips) X(nested) X(banks) X(barrier)
+/* clang-format off */
+#define EXPERIMENT_NAMES(X)                                                                        \
+    X(policy) X(ilp) X(units) X(order) X(predication) X(trips) X(nested) X(banks) X(barrier)       \
+    X(blocksize) X(registers) X(shared) X(coalesce) X(little) X(waves) X(scaling) X(atomics)       \
+    X(pipeline) X(launch) X(spill)
+/* clang-format on */
 
 #define X(name) extern const struct experiment EXPERIMENT_##name;
 EXPERIMENT_NAMES(X)

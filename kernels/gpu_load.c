@@ -203,6 +203,8 @@ void gpu_unload(struct gpu_work *w)
         w->cu->EventDestroy(w->start);
     if (w->stop)
         w->cu->EventDestroy(w->stop);
+    for (size_t i = 0; w->launches && i < q->launch_count; i++)
+        gpu_way_done(w, &w->launches[i]);
     for (size_t i = 0; w->buffers && i < q->buffer_count; i++) {
         if (w->buffers[i].address && !w->buffers[i].is_module)
             w->cu->MemFree(w->buffers[i].address);

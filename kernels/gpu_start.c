@@ -42,6 +42,7 @@ static cu_result start_with_attributes(struct gpu_work *w, struct gpu_launch *l,
         .grid = { s->grid.x, s->grid.y, s->grid.z },
         .block = { s->block.x, s->block.y, s->block.z },
         .dynamic_shared_bytes = (unsigned)s->dynamic_shared_bytes,
+        .stream = w->stream,
         .attributes = attributes,
     };
 
@@ -75,7 +76,7 @@ int gpu_start(struct gpu_work *w, struct gpu_launch *l, struct err *err)
                ? start_with_attributes(w, l, extra)
                : w->cu->LaunchKernel(l->function, s->grid.x, s->grid.y, s->grid.z, s->block.x,
                                      s->block.y, s->block.z, (unsigned)s->dynamic_shared_bytes,
-                                     NULL, NULL, extra);
+                                     w->stream, NULL, extra);
     return gpu_error(w->cu, code, gpu_launch_name(l), err);
 }
 

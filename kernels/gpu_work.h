@@ -22,6 +22,10 @@ struct gpu_launch {
     int inner;      /* launches in one sample */
     double once_us; /* of a launch that is not timed: one sample, 0 for none */
     double *samples_us, *clocks_mhz;
+    cu_graph graph; /* LAUNCH_BY_GRAPH: of graph_launches in a row; NULL: not made yet */
+    cu_graph_exec graph_exec;
+    int graph_launches;
+    cu_address copy; /* LAUNCH_BY_COPY: where to; 0: none yet */
 };
 
 struct gpu_work {
@@ -31,6 +35,7 @@ struct gpu_work {
     cu_module *modules;
     struct gpu_launch *launches;
     cu_event start, stop;
+    cu_stream stream; /* that launches go to: NULL, the default one, but while one is captured */
     cu_address flush; /* written to push everything else out of the cache */
     size_t flush_bytes;
     bool has_symbols;
@@ -70,6 +75,21 @@ int gpu_start(struct gpu_work *w, struct gpu_launch *launch, struct err *err) MU
  */
 int gpu_wait(struct gpu_work *w, cu_event event, const struct gpu_launch *launch,
              struct err *err) MUST_CHECK;
+
+/* ---- gpu_way.c ---- */
+
+/*
+ * Makes ready what gpu_way_start starts without delay: the graph of so many launches, or the room
+ * for a copy. Nothing for launches in a stream. Fails with DeviceError.
+ */
+int gpu_way_prepare(struct gpu_work *w, struct gpu_launch *launch, int count,
+                    struct err *err) MUST_CHECK;
+
+/* Starts `count` launches in the launch's way (launch.h) and does not wait. */
+int gpu_way_start(struct gpu_work *w, struct gpu_launch *launch, int count,
+                  struct err *err) MUST_CHECK;
+
+void gpu_way_done(struct gpu_work *w, struct gpu_launch *launch);
 
 /* ---- gpu_time.c ---- */
 

@@ -96,6 +96,13 @@ struct launch_buffer_texts {
 
 enum { LAUNCH_NO_CHECKS = 1 << 30 };
 
+/* What is between the two events when a launch is timed; run untimed it is always the kernel. */
+enum launch_way {
+    LAUNCH_BY_STREAM, /* one launch after the other in a stream */
+    LAUNCH_BY_GRAPH,  /* the same launches as one graph */
+    LAUNCH_BY_COPY,   /* no launch: the driver copies the first buffer to another place on the card */
+};
+
 struct launch_config {
     uint32_t module; /* index of its TAG_MODULE */
     struct ptx_dim grid, block;
@@ -106,6 +113,7 @@ struct launch_config {
     int32_t is_stack;       /* model: PTX_GROUPS_STACK (its=off) */
     int32_t is_cooperative; /* all blocks are resident at once */
     struct ptx_dim cluster; /* x 0: none */
+    int32_t way;            /* gpu: enum launch_way */
     /*
      * model: run for its counts alone. What it writes and prints is dropped. Trials are tried in
      * order until one ends well; the TAG_DONE of the others is empty.

@@ -155,13 +155,31 @@ static int collect(struct ptx_facts *facts, const struct team *team, struct aren
 
 /* ---- Timing --------------------------------------------------------------------------------- */
 
+/* A parameter, or a part of a struct that is one, points into the buffer. */
+static bool is_pointed_to(const struct ptx_launch *l, const struct ptx_buffer *buffer)
+{
+    int size = l->kernel->parameter_bytes;
+
+    for (int at = 0; at + (int)sizeof(uint64_t) <= size; at += (int)sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, (const char *)l->parameters + at, sizeof word);
+        if (word - buffer->address < buffer->size)
+            return true;
+    }
+    return false;
+}
+
+/* Of the buffers that the kernel was given; of all when it finds them otherwise. */
 static int64_t bytes_of_buffers(const struct ptx_launch *l)
 {
-    int64_t sum = 0;
+    int64_t given = 0, all = 0;
 
-    for (size_t i = 0; i < l->buffer_count; i++)
-        sum += (int64_t)l->buffers[i].size;
-    return sum;
+    for (size_t i = 0; i < l->buffer_count; i++) {
+        all += (int64_t)l->buffers[i].size;
+        given += is_pointed_to(l, &l->buffers[i]) ? (int64_t)l->buffers[i].size : 0;
+    }
+    return given ? given : all;
 }
 
 static int time_launch(const struct team *team, struct worker *workers, struct arena *arena,
