@@ -266,9 +266,20 @@ static void put_buffer(struct buf *body, const char *name, uint64_t address, uin
 }
 
 /*
- * On the card all points read the same `in`; for the model each has its own view of it, as large
- * as what it uses, because that says from which level of memory it comes.
+ * On the card all points read the same `in`; for the model each has a view of it as large as what
+ * it uses, because that says from which level of memory it comes. Points that use as much share
+ * one. The first of them:
  */
+static size_t view_of(const struct work *w, size_t i)
+{
+    size_t first = 0;
+
+    while (w->run->points[first].launch.skipped[0] ||
+           w->run->points[first].launch.in_words != w->run->points[i].launch.in_words)
+        first++;
+    return first;
+}
+
 static void put_buffers(const struct work *w, bool is_gpu, struct buf *body)
 {
     if (is_gpu)
@@ -278,7 +289,7 @@ static void put_buffers(const struct work *w, bool is_gpu, struct buf *body)
 
         if (l->skipped[0])
             continue;
-        if (!is_gpu)
+        if (!is_gpu && view_of(w, i) == i)
             put_buffer(body, "in", in_address(w, i), (uint64_t)max_i64(l->in_words, 1) * 4, 0, 0,
                        4);
         put_buffer(body, "out", out_address(w, i), (uint64_t)max_i64(l->out_words, 1) * 4,
@@ -302,7 +313,7 @@ static void put_launch(const struct work *w, size_t i, bool is_gpu, int round, s
                                     .checks = LAUNCH_NO_CHECKS };
     size_t begin = launch_begin(body, &config, l->kernel);
 
-    launch_put_pointer(body, in_address(w, is_gpu ? 0 : i));
+    launch_put_pointer(body, in_address(w, is_gpu ? 0 : view_of(w, i)));
     launch_put_pointer(body, out_address(w, i));
     launch_put_pointer(body, clocks_address(w, i) + (uint64_t)round * w->clock_bytes[i]);
     for (int k = 0; k < l->argument_count; k++)

@@ -13,6 +13,15 @@
  * Expect  useful bandwidth = memory's / min(stride, 8).
  */
 
+/* ld.global.nc; volatile, or the compiler puts a use between two loads. */
+static __device__ unsigned load(const unsigned *from)
+{
+    unsigned v;
+
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(from));
+    return v;
+}
+
 /* Four loads on their way in each thread: none waits for the one before. */
 extern "C" __global__ void strided(const unsigned *in, unsigned *out, long long *clocks, int words,
                                    int stride, int offset)
@@ -26,7 +35,7 @@ extern "C" __global__ void strided(const unsigned *in, unsigned *out, long long 
 
 #pragma unroll
         for (int u = 0; u < 4; u++)
-            v[u] = in[(long long)(i + (k + u) * all) * stride + offset];
+            v[u] = load(&in[(long long)(i + (k + u) * all) * stride + offset]);
         sum += v[0] + v[1] + v[2] + v[3];
     }
     out[i] = sum;

@@ -12,6 +12,24 @@
  * Expect the curves to lie on each other, to rise in a straight line and to bend to the bandwidth.
  */
 
+/* ld.global.nc of 4, 8 and 16 bytes; volatile, or the compiler puts a use between two loads. */
+static __device__ void load(const unsigned *from, unsigned *v)
+{
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(*v) : "l"(from));
+}
+
+static __device__ void load(const uint2 *from, uint2 *v)
+{
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v->x), "=r"(v->y) : "l"(from));
+}
+
+static __device__ void load(const uint4 *from, uint4 *v)
+{
+    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v->x), "=r"(v->y), "=r"(v->z), "=r"(v->w)
+                 : "l"(from));
+}
+
 static __device__ unsigned sum_of(unsigned v) { return v; }
 static __device__ unsigned sum_of(uint2 v) { return v.x + v.y; }
 static __device__ unsigned sum_of(uint4 v) { return v.x + v.y + v.z + v.w; }
@@ -28,7 +46,7 @@ template <typename T, int U> static __device__ void read(const T *in, unsigned *
 
 #pragma unroll
         for (int u = 0; u < U; u++)
-            v[u] = in[i + (r * U + u) * all];
+            load(&in[i + (r * U + u) * all], &v[u]);
 #pragma unroll
         for (int u = 0; u < U; u++)
             sum += sum_of(v[u]);

@@ -15,19 +15,6 @@
 
 enum { WORDS = 256, COMPUTE = 64 }; /* of a tile; threads that compute, four words each */
 
-static __device__ void stamp(long long *clocks, long long start)
-{
-    long long end = clock64();
-    unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, sm;
-
-    asm("mov.u32 %0, %%smid;" : "=r"(sm));
-    if (threadIdx.x % warpSize == 0) {
-        clocks[3 * warp] = start;
-        clocks[3 * warp + 1] = end;
-        clocks[3 * warp + 2] = sm;
-    }
-}
-
 static __device__ unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);

@@ -10,12 +10,12 @@ enum { COMPUTE, MEMORY, KERNELS };
 enum {
     BLOCK = 1024,
     CHAINS = 4,
-    COMPUTE_STEPS = 4096, /* long beside the launch */
+    COMPUTE_STEPS = 2048, /* long beside the launch */
     FOOTPRINT_WORDS = 1 << 27, /* 512 MB */
     VECTORS = FOOTPRINT_WORDS / 4,
     UNROLLED = 4,
     VECTOR_BYTES = 16,
-    MOST_BYTES = 128 << 20, /* that a block reads */
+    MOST_BYTES = 64 << 20, /* that a block reads */
     MOST_BLOCKS = 192
 };
 

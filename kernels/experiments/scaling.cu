@@ -25,7 +25,8 @@ extern "C" __global__ void compute(const unsigned *in, unsigned *out, long long 
     out[i] = v[0] + v[1] + v[2] + v[3];
 }
 
-/* Block b begins at b / blocks of the input and reads `rounds` x 4 x 16 bytes a thread from there. */
+/* Block b begins at b / blocks of the input and reads `rounds` x 4 x 16 bytes a thread from there;
+   behind the last of the input's vectors (a power of two) comes the first. */
 extern "C" __global__ void memory(const uint4 *in, unsigned *out, long long *clocks, int rounds,
                                   int vectors)
 {
@@ -39,8 +40,7 @@ extern "C" __global__ void memory(const uint4 *in, unsigned *out, long long *clo
 #pragma unroll
         for (int u = 0; u < 4; u++) {
             v[u] = in[at];
-            at += blockDim.x;
-            at = at < vectors ? at : at - vectors;
+            at = (at + blockDim.x) & (vectors - 1);
         }
 #pragma unroll
         for (int u = 0; u < 4; u++)

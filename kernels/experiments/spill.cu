@@ -12,20 +12,6 @@
  * limit.
  */
 
-/* What a warp's lane 0 writes of its time: first reading, last reading, and on which SM. */
-static __device__ void stamp(long long *clocks, long long start)
-{
-    long long end = clock64();
-    unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, sm;
-
-    asm("mov.u32 %0, %%smid;" : "=r"(sm));
-    if (threadIdx.x % warpSize == 0) {
-        clocks[3 * warp] = start;
-        clocks[3 * warp + 1] = end;
-        clocks[3 * warp + 2] = sm;
-    }
-}
-
 /* Small whole numbers: every sum is exact, in any order. `one` is 1, which only the caller knows. */
 template <int N>
 static __device__ void live(const float *in, float *out, long long *clocks, int rounds, int one)
