@@ -63,14 +63,7 @@ static int measure(struct gpu_work *w, struct gpu_launch *l, int inner, double *
         gpu_check(w, w->cu->EventRecord(w->start, NULL), "cuEventRecord", err) < 0 ||
         gpu_way_start(w, l, inner, err) < 0)
         return -1;
-<<<<<<< HEAD
-    for (int i = 0; i < inner; i++)
-        if (gpu_start(w, l, err) < 0)
-            return -1;
     if (gpu_error(w->cu, w->cu->EventRecord(w->stop, NULL), gpu_launch_name(l), err) < 0 ||
-=======
-    if (gpu_check(w, w->cu->EventRecord(w->stop, NULL), "cuEventRecord", err) < 0 ||
->>>>>>> a168310 (experiments: blocksize, registers, shared, coalesce, little, waves, scaling, atomics, pipeline, launch, spill)
         gpu_wait(w, w->stop, l, err) < 0 ||
         gpu_check(w, w->cu->EventElapsedTime(&ms, w->start, w->stop), "cuEventElapsedTime", err) <
             0)
