@@ -30,7 +30,7 @@ BENCH    := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/
 SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc -Wno-format-truncation"
 # The same loops three times: the sanitizers, which compile them for 40 s, watch one of them (AVX2).
-build/asan/model/ptx/exec_baseline.o build/asan/model/ptx/exec_avx512.o: override CFLAGS := -O1 -g0
+$(foreach s,asan tsan,$(addprefix build/$s/model/ptx/exec_,baseline.o avx512.o)): override CFLAGS := -O1 -g0
 all: $(BUILD)/warpbook                ## build the kernel
 $(BUILD)/warpbook: $(BUILD)/jupyter-kernel/main.o $(BUILD)/libwarpbook.a $(EXTRA)
 	$(SAY)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out $(EXTRA),$^) $(LDLIBS)
@@ -98,11 +98,11 @@ asan-binaries: ; @$(MAKE) $(SAN) binaries
 fuzz: asan-binaries                   ## every fuzzer for 5 seconds
 	@for f in $(FUZZ:$(BUILD)/%=build/asan/%); do $$f 5 || exit 1; done
 
-# Only the model runs code on several threads of one process; its tests alone are built.
+TSAN     := test_ptx_parallel test_ptx_grid test_ptx_print test_simt
 tsan:                                 ## blocks on several host threads under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan LIB_SRC="$(sort $(wildcard model/*.c model/*/*.c))" LESSONS= LOGOS= \
-		CFLAGS="-O1 -g -fsanitize=thread" build/tsan/tests/test_ptx_parallel
-	@TSAN_OPTIONS=halt_on_error=1:suppressions=tests/tsan.supp build/tsan/tests/test_ptx_parallel
+		CFLAGS="-O1 -g -fsanitize=thread" $(TSAN:%=build/tsan/tests/%)
+	@for t in $(TSAN); do TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/$$t || exit 1; done
 
 lessons: all                          ## run the lessons and README's examples, keep their outputs
 	@for n in notebooks/*.ipynb; do $(BUILD)/warpbook run $$n -o $$n || exit 1; done

@@ -338,6 +338,18 @@ uint8_t *access_host(const struct warp *w, const struct access *a, int lane)
     return r->data + (a->address[lane] - r->start);
 }
 
+MAY_RACE void access_copy(void *to, const void *from, size_t n)
+{
+    uint8_t *d = to;
+    const uint8_t *s = from;
+    size_t i = 0;
+
+    for (; n - i >= 8; i += 8)
+        *(word64 *)(void *)(d + i) = *(const word64 *)(const void *)(s + i);
+    for (; i < n; i++)
+        d[i] = s[i];
+}
+
 /* ---- Counting ------------------------------------------------------------------------------- */
 
 static int passes_of(const struct access *a, uint32_t mask)

@@ -13,6 +13,19 @@
 #include "model/memory.h"
 #include "model/ptx/internal.h"
 
+/*
+ * Marks the functions that copy between global memory and registers, and nothing besides. Blocks
+ * run side by side as if they did not meet, and are followed (footprint.h). Where two of them did,
+ * everything they wrote is undone and they run again in order: no value that a race made is kept.
+ * So these accesses may race as the simulated program does, and ThreadSanitizer looks at all
+ * others. Such a function calls none of libc, whose accesses would be watched.
+ */
+#ifdef __SANITIZE_THREAD__
+#define MAY_RACE __attribute__((no_sanitize("thread")))
+#else
+#define MAY_RACE
+#endif
+
 /* Where the lanes of an access lie. */
 struct access {
     uint64_t address[WARP]; /* in the address space `space`; only lanes of the mask count */
@@ -80,6 +93,9 @@ int access_locate(struct warp *w, const struct insn *in, uint32_t mask, int byte
 
 /* Where a lane's bytes are on the host. */
 uint8_t *access_host(const struct warp *w, const struct access *a, int lane);
+
+/* Copies n bytes, aligned as accesses are, to or from global memory. */
+void access_copy(void *to, const void *from, size_t n);
 
 /*
  * Local memory, as it lies on the host: pieces of 16 bytes, those of the 32 lanes side by side. An

@@ -13,12 +13,17 @@ static unsigned low_bits(uint64_t n)
     return n >= 8 ? 0xffU : (1U << n) - 1;
 }
 
+/* Host threads meet here: every bit is looked at and set as an atomic. */
+typedef uint64_t __attribute__((may_alias)) word64;
+
+static bool is_word_at(const uint8_t *bits)
+{
+    return (uintptr_t)bits % sizeof(word64) == 0;
+}
+
 static uint64_t load_word(const uint8_t *bits)
 {
-    uint64_t v;
-
-    memcpy(&v, bits, sizeof v);
-    return v;
+    return __atomic_load_n((const word64 *)(const void *)bits, __ATOMIC_RELAXED);
 }
 
 static bool has_bits(const uint8_t *byte, unsigned mask)
@@ -36,7 +41,9 @@ bool defined_all(const uint8_t *bits, uint64_t at, uint64_t n)
     first = skip ? 8 - skip : 0;
     if (first && !has_bits(bits++, low_bits(first) << skip))
         return false;
-    n -= first;
+    for (n -= first; n >= 8 && !(n >= WORD_BITS && is_word_at(bits)); n -= 8)
+        if (!has_bits(bits++, 0xff))
+            return false;
     for (; n >= WORD_BITS; n -= WORD_BITS, bits += WORD_BITS / 8)
         if (load_word(bits) != UINT64_MAX)
             return false;
@@ -58,7 +65,6 @@ static void set_bits(uint8_t *byte, unsigned mask)
 
 void defined_set(uint8_t *bits, uint64_t at, uint64_t n)
 {
-    static const uint64_t ALL = UINT64_MAX;
     unsigned skip = (unsigned)(at % 8), first;
 
     bits += at / 8;
@@ -69,10 +75,11 @@ void defined_set(uint8_t *bits, uint64_t at, uint64_t n)
     first = skip ? 8 - skip : 0;
     if (first)
         set_bits(bits++, low_bits(first) << skip);
-    n -= first;
+    for (n -= first; n >= 8 && !(n >= WORD_BITS && is_word_at(bits)); n -= 8)
+        set_bits(bits++, 0xff);
     for (; n >= WORD_BITS; n -= WORD_BITS, bits += WORD_BITS / 8)
-        if (load_word(bits) != ALL)
-            memcpy(bits, &ALL, sizeof ALL);
+        if (load_word(bits) != UINT64_MAX)
+            __atomic_store_n((word64 *)(void *)bits, UINT64_MAX, __ATOMIC_RELAXED);
     for (; n >= 8; n -= 8)
         set_bits(bits++, 0xff);
     if (n)
@@ -89,11 +96,11 @@ uint64_t defined_count(const uint8_t *bits, uint64_t at, uint64_t n)
 {
     uint64_t sum = 0, end = at + n;
 
-    for (; at < end && at % 8; at++)
-        sum += bits[at / 8] >> at % 8 & 1;
+    for (; at < end && (at % 8 || !is_word_at(bits + at / 8)); at++)
+        sum += has_bits(bits + at / 8, 1U << at % 8);
     for (; end - at >= WORD_BITS && at < end; at += WORD_BITS)
         sum += count_word(load_word(bits + at / 8));
     for (; at < end; at++)
-        sum += bits[at / 8] >> at % 8 & 1;
+        sum += has_bits(bits + at / 8, 1U << at % 8);
     return sum;
 }

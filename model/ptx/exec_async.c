@@ -105,7 +105,7 @@ static int read_lanes(struct warp *w, const struct insn *in, uint32_t mask, int 
         for (uint32_t m = mask; m; m &= m - 1) {
             int l = __builtin_ctz(m);
 
-            memcpy(p->data[l] + at, access_host(w, &a, l), (size_t)step);
+            access_copy(p->data[l] + at, access_host(w, &a, l), (size_t)step);
         }
     }
     return EXEC_OK;
@@ -170,7 +170,7 @@ static int write_lanes(struct warp *w, struct pending *p, uint32_t lanes, bool i
     for (uint32_t m = lanes; m; m &= m - 1) {
         int l = __builtin_ctz(m);
 
-        memcpy(access_host(w, &p->to, l), p->data[l], (size_t)p->to.bytes);
+        access_copy(access_host(w, &p->to, l), p->data[l], (size_t)p->to.bytes);
     }
     return EXEC_OK;
 }

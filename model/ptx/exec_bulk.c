@@ -78,7 +78,7 @@ static int copy_lane(struct warp *w, const struct insn *in, int lane)
 
             if (show(w, &copy->source, &from, i, lane) < 0 || show(w, in, &to, i, lane) < 0)
                 return EXEC_FAULT;
-            memmove(access_host(w, &to, i), access_host(w, &from, i), PIECE);
+            access_copy(access_host(w, &to, i), access_host(w, &from, i), PIECE);
         }
     }
     return EXEC_OK;

@@ -7,16 +7,50 @@
 #include "model/ptx/numbers.h"
 #include "model/ptx/shadow.h"
 
-typedef uint32_t __attribute__((may_alias)) word32;
-typedef uint64_t __attribute__((may_alias)) word64;
+/* Registers and memory: a parameter may lie anywhere. */
+typedef uint16_t __attribute__((may_alias, aligned(1))) half16;
+typedef uint32_t __attribute__((may_alias, aligned(1))) word32;
+typedef uint64_t __attribute__((may_alias, aligned(1))) word64;
 
 /* ---- Loads and stores ----------------------------------------------------------------------- */
 
+/* As many bytes of memory as a register takes, or a part of it: little endian, as PTX is. */
+MAY_RACE static uint64_t get_memory(const uint8_t *p, int bytes)
+{
+    switch (bytes) {
+    case 1:
+        return *p;
+    case 2:
+        return *(const half16 *)(const void *)p;
+    case 4:
+        return *(const word32 *)(const void *)p;
+    default:
+        return *(const word64 *)(const void *)p;
+    }
+}
+
+MAY_RACE static void put_memory(uint8_t *p, int bytes, uint64_t v)
+{
+    switch (bytes) {
+    case 1:
+        *p = (uint8_t)v;
+        break;
+    case 2:
+        *(half16 *)(void *)p = (uint16_t)v;
+        break;
+    case 4:
+        *(word32 *)(void *)p = (uint32_t)v;
+        break;
+    default:
+        *(word64 *)(void *)p = v;
+        break;
+    }
+}
+
 static uint64_t read_value(const uint8_t *p, enum memory_kind kind)
 {
-    uint64_t v = 0;
+    uint64_t v = get_memory(p, ACCESS_KIND_BYTES[kind]);
 
-    memcpy(&v, p, (size_t)ACCESS_KIND_BYTES[kind]); /* little endian, as PTX is */
     switch (kind) {
     case MEMORY_S8:
         return (uint64_t)(int64_t)(int8_t)v;
@@ -56,8 +90,8 @@ static bool is_word_gather(const struct insn *in, const struct access *a)
 }
 
 /* Four bytes a lane from one allocation: by far the most frequent. */
-static void gather_words(struct warp *w, const struct insn *in, const struct access *a,
-                         uint32_t mask)
+MAY_RACE static void gather_words(struct warp *w, const struct insn *in, const struct access *a,
+                                  uint32_t mask)
 {
     word32 *d = (word32 *)(w->rows + in->rows[0]);
 
@@ -109,8 +143,8 @@ static int load_some(struct warp *w, const struct insn *in, uint32_t mask)
     if (mask == FULL_MASK && in->counter >= 0)
         access_learn(w, in, &a);
     if (is_block(in, &a))
-        memcpy(w->rows + in->rows[0], (const void *)(a.base + a.address[0]),
-               (size_t)a.bytes * WARP);
+        access_copy(w->rows + in->rows[0], (const void *)(a.base + a.address[0]),
+                    (size_t)a.bytes * WARP);
     else if (is_word_gather(in, &a))
         gather_words(w, in, &a, mask);
     else
@@ -127,11 +161,8 @@ static void store_lanes(struct warp *w, const struct insn *in, const struct acce
         int l = __builtin_ctz(m);
         uint8_t *p = access_host(w, a, l);
 
-        for (int i = 0; i < in->vector; i++) {
-            uint64_t v = get_register(w, in, in->rows[i], l);
-
-            memcpy(p + i * bytes, &v, (size_t)bytes);
-        }
+        for (int i = 0; i < in->vector; i++)
+            put_memory(p + i * bytes, bytes, get_register(w, in, in->rows[i], l));
     }
 }
 
@@ -146,7 +177,7 @@ static int store_some(struct warp *w, const struct insn *in, uint32_t mask)
     if (mask == FULL_MASK && in->counter >= 0)
         access_learn(w, in, &a);
     if (is_block(in, &a))
-        memcpy((void *)(a.base + a.address[0]), w->rows + in->rows[0], (size_t)a.bytes * WARP);
+        access_copy((void *)(a.base + a.address[0]), w->rows + in->rows[0], (size_t)a.bytes * WARP);
     else
         store_lanes(w, in, &a, mask);
     return EXEC_OK;
@@ -341,7 +372,7 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
     for (uint32_t m = mask; m; m &= m - 1) {
         int l = __builtin_ctz(m);
         uint8_t *p = access_host(w, &a, l);
-        uint64_t old = 0, b = get_register(w, in, in->b, l) & bits;
+        uint64_t old, b = get_register(w, in, in->b, l) & bits;
         uint64_t c = in->memory == ATOMIC_CAS ? get_register(w, in, in->c, l) & bits : 0, v;
 
         if (w->cta->footprint && in->flags & (INSN_COMMUTES | INSN_DEFERS) &&
@@ -350,9 +381,9 @@ static int atomic_some(struct warp *w, const struct insn *in, uint32_t mask)
                 combine_shared(in, p, b);
             continue;
         }
-        memcpy(&old, p, (size_t)bytes);
+        old = get_memory(p, bytes);
         v = atomic_combine(in, a.space, old, b, c);
-        memcpy(p, &v, (size_t)bytes);
+        put_memory(p, bytes, v);
         w->cta->changes += v != old;
         put_register(w, in, in->d, l, old);
     }
@@ -378,11 +409,10 @@ static int vector_some(struct warp *w, const struct insn *in, uint32_t mask)
         uint8_t *p = access_host(w, &a, l);
 
         for (int i = 0; i < v->count; i++, p += v->bytes) {
-            uint64_t old = 0, now;
+            uint64_t old = get_memory(p, v->bytes), now;
 
-            memcpy(&old, p, (size_t)v->bytes);
             now = atomic_combine(in, a.space, old, get_register(w, in, v->b[i], l), 0);
-            memcpy(p, &now, (size_t)v->bytes);
+            put_memory(p, v->bytes, now);
             w->cta->changes += now != old;
             put_register(w, in, v->d[i], l, old);
         }

@@ -147,21 +147,11 @@ static inline uint8_t *host_of(const struct warp *w, const struct pattern *p, ui
                 (CELL) * (const T *)(const void *)(from + lane_at(in, p, l));                      \
     }
 
-static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
+MAY_RACE static inline void copy_in(struct warp *w, const struct insn *in, const struct pattern *p,
+                                    const uint8_t *host)
 {
-    struct pattern *p = &w->cta->patterns[in->counter];
-    uint64_t first = first_address(w, in);
-    int vector = in->vector, shape;
-    const uint8_t *host;
+    int vector = in->vector, shape = p->is_private ? SHAPE_ANY : p->shape;
 
-    if (mask != FULL_MASK || !is_as_before(w, in, p, first))
-        return exec_load(w, in, mask);
-    if (tell(w, in, p, first) < 0)
-        return EXEC_FAULT;
-    p->misses = 0;
-    count_pattern(w, in, p, first);
-    host = host_of(w, p, first);
-    shape = p->is_private ? SHAPE_ANY : p->shape;
     switch (in->memory + (in->option & ACCESS_WIDE_ROWS ? WIDE_FORM : 0)) {
     case MEMORY_U8:
         LOAD(cell_u32, memory_u8)
@@ -189,9 +179,24 @@ static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
         LOAD(cell_u64, memory_u64)
         break;
     }
+}
+
+#undef LOAD
+
+static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    struct pattern *p = &w->cta->patterns[in->counter];
+    uint64_t first = first_address(w, in);
+
+    if (mask != FULL_MASK || !is_as_before(w, in, p, first))
+        return exec_load(w, in, mask);
+    if (tell(w, in, p, first) < 0)
+        return EXEC_FAULT;
+    p->misses = 0;
+    count_pattern(w, in, p, first);
+    copy_in(w, in, p, host_of(w, p, first));
     return EXEC_OK;
 }
-#undef LOAD
 
 /* Lanes in ascending order: where two write the same, the higher one stays. */
 #define STORE(CELL, T)                                                                             \
@@ -214,21 +219,11 @@ static int load_full(struct warp *w, const struct insn *in, uint32_t mask)
                 *(T *)(void *)(to + lane_at(in, p, l)) = (T)S[l];                                  \
     }
 
-static int store_full(struct warp *w, const struct insn *in, uint32_t mask)
+MAY_RACE static inline void copy_out(struct warp *w, const struct insn *in, const struct pattern *p,
+                                     uint8_t *host)
 {
-    struct pattern *p = &w->cta->patterns[in->counter];
-    uint64_t first = first_address(w, in);
-    int vector = in->vector, shape;
-    uint8_t *host;
+    int vector = in->vector, shape = p->is_private ? SHAPE_ANY : p->shape;
 
-    if (mask != FULL_MASK || !is_as_before(w, in, p, first))
-        return exec_store(w, in, mask);
-    if (tell(w, in, p, first) < 0)
-        return EXEC_FAULT;
-    p->misses = 0;
-    count_pattern(w, in, p, first);
-    host = host_of(w, p, first);
-    shape = p->is_private ? SHAPE_ANY : p->shape;
     switch (in->memory + (in->option & ACCESS_WIDE_ROWS ? WIDE_FORM : 0)) {
     case MEMORY_U8:
     case MEMORY_S8:
@@ -250,6 +245,21 @@ static int store_full(struct warp *w, const struct insn *in, uint32_t mask)
         STORE(cell_u64, memory_u64)
         break;
     }
+}
+
+#undef STORE
+
+static int store_full(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    struct pattern *p = &w->cta->patterns[in->counter];
+    uint64_t first = first_address(w, in);
+
+    if (mask != FULL_MASK || !is_as_before(w, in, p, first))
+        return exec_store(w, in, mask);
+    if (tell(w, in, p, first) < 0)
+        return EXEC_FAULT;
+    p->misses = 0;
+    count_pattern(w, in, p, first);
+    copy_out(w, in, p, host_of(w, p, first));
     return EXEC_OK;
 }
-#undef STORE

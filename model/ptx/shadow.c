@@ -232,7 +232,7 @@ static bool are_words_defined(const struct warp *w, const struct access *a, uint
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t at = a->address[__builtin_ctz(m)] - start;
 
-        all &= (unsigned)bits[at >> 3] >> (at & 4);
+        all &= (unsigned)__atomic_load_n(&bits[at >> 3], __ATOMIC_RELAXED) >> (at & 4);
     }
     return all == 15;
 }

@@ -8,18 +8,11 @@
  * would give (a launch that is run by one thread whatever it is offered is not halved). A figure is
  * the best of several runs, interleaved so that a busy machine is fair to all.
  */
-#include "model/ptx/ptx.h"
+#include "tests/bench/ptx_runs.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { N = 1 << 20, SIDE = 256, BODIES = 4096, RUNS = 5, STARTS = 200, MOST_BUFFERS = 3 };
+enum { N = 1 << 20, SIDE = 256, BODIES = 4096, RUNS = 5, STARTS = 200 };
 
 enum mode {
     MODE_AVX2,
@@ -28,22 +21,13 @@ enum mode {
     MODE_RACES,
     MODE_TIMED,
     MODE_ONE,
+    MODE_TWINS,
     MODE_TWO,
     MODE_TWO_CPU,
     MODES
 };
-static const char *const MODE_NAMES[] = { "AVX2",  "best",  "checks=off", "races=all",
-                                          "timed", "1 thr", "2 thr",      "2 thr cpu" };
-
-struct row {
-    const char *name, *file, *kernel;
-    struct ptx_dim grid, block;
-    size_t bytes[MOST_BUFFERS]; /* of the buffers it takes, in order */
-    int n;
-    double limit; /* G/s that the AVX2 build with default checks should reach; 0: none */
-    bool is_output_undefined; /* the last buffer is only written */
-    bool has_indices;         /* the first buffer holds indices */
-};
+static const char *const MODE_NAMES[] = { "AVX2",  "best",    "checks=off", "races=all", "timed",
+                                          "1 thr", "2 procs", "2 thr",      "2 thr cpu" };
 
 #define FLOATS  (4 * (size_t)N)
 #define SQUARE  (4 * (size_t)SIDE * SIDE)
@@ -76,135 +60,23 @@ static const struct row ROWS[] = {
 };
 /* clang-format on */
 
-static double clock_s(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void fail(const char *what, const struct err *err)
-{
-    fprintf(stderr, "%s: %s\n%s\n", what, err->text, err->detail ? err->detail : "");
-    exit(1);
-}
-
-static char *read_sample(const char *name, size_t *size)
-{
-    char path[128];
-    char *text = malloc(1 << 20);
-    FILE *f;
-
-    snprintf(path, sizeof path, "tests/data/ptx/%s.ptx", name);
-    f = fopen(path, "rb");
-    if (!f || !text) {
-        fprintf(stderr, "%s cannot be read\n", path);
-        exit(1);
-    }
-    *size = fread(text, 1, 1 << 20, f);
-    fclose(f);
-    return text;
-}
-
-static struct ptx_module *load(const char *file, enum ptx_lanes lanes)
-{
-    struct ptx_module *module;
-    struct err err = { 0 };
-    size_t size;
-    char *text = read_sample(file, &size);
-
-    if (ptx_module_load_for((struct bytes){ text, size }, lanes, &module, &err) < 0)
-        fail(file, &err);
-    free(text);
-    return module;
-}
-
-static void fill(const struct row *row, struct ptx_buffer *buffers)
-{
-    for (int i = 0; i < MOST_BUFFERS; i++) {
-        float *data = calloc(1, row->bytes[i] + 64);
-
-        if (!data)
-            exit(1);
-        for (size_t k = 0; k < row->bytes[i] / 4; k++)
-            data[k] = (float)(k % 1000) / 1000.0f;
-        for (size_t k = 0; i == 0 && row->has_indices && k < row->bytes[i] / 4; k++)
-            memcpy(&data[k], &(uint32_t){ (uint32_t)(k * 40503U) }, 4);
-        buffers[i] = (struct ptx_buffer){ .address = 0x10000000 * (uint64_t)(i + 1),
-                                          .data = data,
-                                          .size = row->bytes[i] };
-    }
-}
-
-static void end_buffer(struct ptx_buffer *buffer)
-{
-    free(buffer->data);
-    free(buffer->defined);
-}
-
-static int buffer_count(const struct row *row)
-{
-    int n = 0;
-
-    while (n < MOST_BUFFERS && row->bytes[n])
-        n++;
-    return n;
-}
-
-/* As after `%buffer c = float[n]`: what the kernel only writes has no values before. */
-static void undefine(const struct row *row, struct ptx_buffer *buffers)
-{
-    int last = buffer_count(row) - 1;
-    size_t size = row->bytes[last] / 8 + 8;
-
-    if (!row->is_output_undefined)
-        return;
-    if (!buffers[last].defined)
-        buffers[last].defined = malloc(size);
-    if (!buffers[last].defined)
-        exit(1);
-    memset(buffers[last].defined, 0, size);
-}
-
 /* Seconds of one run; the counted instructions go to *instructions. */
-static double run_once(const struct ptx_module *module, const struct row *row,
+static double run_mode(const struct ptx_module *module, const struct row *row,
                        struct ptx_buffer *buffers, enum mode mode, int64_t *instructions)
 {
     clockid_t clock = mode == MODE_TWO_CPU ? CLOCK_PROCESS_CPUTIME_ID
                       : mode >= MODE_ONE   ? CLOCK_MONOTONIC
                                            : CLOCK_THREAD_CPUTIME_ID;
-    uint64_t parameters[MOST_BUFFERS + 1] = { 0 };
-    struct ptx_launch l = {
-        .kernel = ptx_kernel_find(module, row->kernel),
-        .grid = row->grid,
-        .block = row->block,
-        .parameters = parameters,
-        .buffers = buffers,
-        .buffer_count = (size_t)buffer_count(row),
-        .device = device_find("H200"),
+    struct ptx_launch how = {
         .checks = mode == MODE_OFF     ? 0
                   : mode == MODE_RACES ? PTX_CHECK_DEFAULT | PTX_CHECK_GLOBAL_RACES
                                        : PTX_CHECK_DEFAULT,
         .host_threads = mode >= MODE_TWO ? 2 : 1,
         .is_timed = mode == MODE_TIMED,
     };
-    struct arena *arena = arena_new(0);
-    struct ptx_facts facts;
-    struct err err = { 0 };
-    double start;
+    struct span span = run_once(module, row, buffers, &how, clock, instructions);
 
-    undefine(row, buffers);
-    for (int i = 0; i < buffer_count(row); i++)
-        parameters[i] = buffers[i].address;
-    parameters[buffer_count(row)] = (uint64_t)row->n;
-    start = clock_s(clock);
-    if (!l.kernel || !arena || ptx_run(module, &l, arena, &facts, NULL, &err) < 0)
-        fail(row->name, &err);
-    start = clock_s(clock) - start;
-    *instructions = facts.thread_instructions;
-    arena_free(&arena);
-    return start;
+    return span.end - span.start;
 }
 
 /* Host threads that run it when it is offered two. */
@@ -241,10 +113,12 @@ static void measure(const struct row *row, double speed[MODES], double *millions
     struct ptx_module *avx2 = has_avx2 ? load(row->file, PTX_LANES_AVX2) : NULL;
     struct ptx_buffer buffers[MOST_BUFFERS];
     int64_t instructions = 0;
+    struct twins *twins;
     int threads;
 
     fill(row, buffers);
     threads = threads_of(best, row, buffers);
+    twins = twins_new(2, avx2 ? avx2 : best, row, buffers);
     for (int m = 0; m < MODES; m++)
         speed[m] = 0;
     for (int i = 0; i < RUNS; i++)
@@ -254,45 +128,93 @@ static void measure(const struct row *row, double speed[MODES], double *millions
 
             if (m == MODE_AVX2 && !has_avx2)
                 continue;
-            s = run_once(module, row, buffers, m, &instructions);
+            if (m == MODE_TWINS)
+                s = twins_run(twins, module, row, buffers) / 2;
+            else
+                s = run_mode(module, row, buffers, m, &instructions);
             if (m == MODE_TWO_CPU)
                 s /= threads;
             speed[m] = fmax(speed[m], (double)instructions / s / 1e9);
         }
     *millions = (double)instructions / 1e6;
+    twins_end(twins, avx2 ? avx2 : best, row, buffers);
     for (int i = 0; i < MOST_BUFFERS; i++)
         end_buffer(&buffers[i]);
     ptx_module_free(&best);
     ptx_module_free(&avx2);
 }
 
+/* What the mean of a mode is compared with, and how large the quotient should be; 0: none. */
+struct comparison {
+    enum mode mode, base;
+    const char *what;
+    double limit;
+};
+static const struct comparison COMPARISONS[] = {
+    { MODE_OFF, MODE_AVX2, "of AVX2, whose checks are on", 1.5 },
+    { MODE_TWINS, MODE_ONE, "of one: what two cores of this machine give", 0 },
+    { MODE_TWO, MODE_ONE, "of one", 1.8 },
+    { MODE_TWO, MODE_TWINS, "of two processes", 0 },
+    { MODE_TWO_CPU, MODE_AVX2, "of AVX2, on two free cores", 1.8 },
+};
+
+static double mean_of(double (*speed)[MODES], enum mode mode)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < COUNT(ROWS); i++)
+        sum += log(speed[i][mode] > 0 ? speed[i][mode] : 1e-9);
+    return exp(sum / (double)COUNT(ROWS));
+}
+
+static void print_limit(double value, double limit)
+{
+    if (limit > 0)
+        printf("   limit %.2f  %s", limit, value >= limit ? "ok" : "LOW");
+    printf("\n");
+}
+
 static void print_means(double (*speed)[MODES])
 {
-    static const char *const UNITS[] = { "", "", "of AVX2", "",
-                                         "", "", "of one",  "of AVX2, on two free cores" };
-    static const double LIMITS[] = { 0.6, 0, 1.5, 0.15, 0.05, 0, 1.8, 1.8 };
-    double mean[MODES];
+    static const double LIMITS[MODES] = {
+        [MODE_AVX2] = 0.6, [MODE_RACES] = 0.15, [MODE_TIMED] = 0.05
+    };
 
-    for (int m = 0; m < MODES; m++) {
-        double sum = 0;
-
-        for (size_t i = 0; i < COUNT(ROWS); i++)
-            sum += log(speed[i][m] > 0 ? speed[i][m] : 1e-9);
-        mean[m] = exp(sum / (double)COUNT(ROWS));
-    }
     printf("\ngeometric mean                   G/s\n");
     for (int m = 0; m < MODES; m++) {
-        double base = m == MODE_OFF || m == MODE_TWO_CPU ? mean[MODE_AVX2]
-                      : m == MODE_TWO                    ? mean[MODE_ONE]
-                                                         : 1.0;
+        printf("  %-27s %8.3f", MODE_NAMES[m], mean_of(speed, m));
+        print_limit(mean_of(speed, m), LIMITS[m]);
+    }
+    printf("\nratios of these\n");
+    for (size_t i = 0; i < COUNT(COMPARISONS); i++) {
+        const struct comparison *c = &COMPARISONS[i];
+        double ratio = mean_of(speed, c->mode) / mean_of(speed, c->base);
 
-        printf("  %-27s %8.3f", MODE_NAMES[m], mean[m]);
-        if (*UNITS[m])
-            printf("   %.2fx %s", mean[m] / base, UNITS[m]);
-        if (LIMITS[m] > 0)
-            printf("   limit %.2f  %s", LIMITS[m], mean[m] / base >= LIMITS[m] ? "ok" : "LOW");
+        printf("  %-27s %7.2fx  %s", MODE_NAMES[c->mode], ratio, c->what);
+        print_limit(ratio, c->limit);
+    }
+}
+
+/* By kernel: without checks, beside the default, and beside 1.5 times what the default should do.
+ */
+static void print_unchecked(double (*speed)[MODES])
+{
+    double more = 1;
+    int n = 0;
+
+    printf("\nchecks=off                      G/s  of AVX2   1.5 x limit of AVX2\n");
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        double limit = 1.5 * ROWS[i].limit, off = speed[i][MODE_OFF];
+
+        printf("  %-24s %8.3f %7.2fx", ROWS[i].name, off, off / speed[i][MODE_AVX2]);
+        if (limit > 0) {
+            printf("   %.2f  %s, %.1fx of it", limit, off >= limit ? "ok" : "LOW", off / limit);
+            more *= off / limit;
+            n++;
+        }
         printf("\n");
     }
+    printf("  geometric mean of those with a limit: %.1fx of 1.5 x limit\n", pow(more, 1.0 / n));
 }
 
 static void print_speeds(void)
@@ -317,6 +239,7 @@ static void print_speeds(void)
         fflush(stdout);
     }
     print_means(speed);
+    print_unchecked(speed);
 }
 
 /* Loading a module, and a launch of one warp of it. */
@@ -338,7 +261,7 @@ static void print_start(void)
         ptx_module_free(&module);
         module = load(TINY.file, PTX_LANES_BEST);
         load_s = fmin(load_s, clock_s(CLOCK_THREAD_CPUTIME_ID) - s);
-        start_s = fmin(start_s, run_once(module, &TINY, buffers, MODE_BEST, &instructions));
+        start_s = fmin(start_s, run_mode(module, &TINY, buffers, MODE_BEST, &instructions));
     }
     printf("\nlaunch of one warp               %8.3f ms   limit 1.00  %s\n", start_s * 1e3,
            start_s < 1e-3 ? "ok" : "LOW");
@@ -364,7 +287,7 @@ static double peak_mb(const struct row *row, bool is_running, enum mode mode)
 
         fill(row, buffers);
         if (is_running)
-            run_once(module, row, buffers, mode, &instructions);
+            run_mode(module, row, buffers, mode, &instructions);
         _exit(0);
     }
     if (child < 0 || wait4(child, &status, 0, &use) < 0 || status)
