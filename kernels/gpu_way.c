@@ -4,7 +4,8 @@
  */
 #include "kernels/gpu_work.h"
 
-enum { CAPTURE_THREAD_LOCAL = 1 }; /* CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
+/* cuda.h: CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_NON_BLOCKING */
+enum { CAPTURE_THREAD_LOCAL = 1, STREAM_NON_BLOCKING = 1 };
 
 /* ---- a graph ---- */
 
@@ -41,7 +42,8 @@ static int make_graph(struct gpu_work *w, struct gpu_launch *l, int count, struc
     if (!w->cu->GraphInstantiate || !w->cu->StreamBeginCapture)
         return err_set(err, ERR_DeviceError, "the driver is older than CUDA 11.4: no graphs");
     drop_graph(w, l);
-    if (gpu_check(w, w->cu->StreamCreate(&w->stream, 0), "cuStreamCreate", err) < 0)
+    if (gpu_check(w, w->cu->StreamCreate(&w->stream, STREAM_NON_BLOCKING), "cuStreamCreate", err) <
+        0)
         return -1;
     rc = capture(w, l, count, err);
     w->cu->StreamDestroy(w->stream);
@@ -49,8 +51,8 @@ static int make_graph(struct gpu_work *w, struct gpu_launch *l, int count, struc
     if (rc < 0)
         return -1;
     l->graph_launches = count;
-    return gpu_check(w, w->cu->GraphInstantiate(&l->graph_exec, l->graph, 0),
-                     "cuGraphInstantiate", err);
+    return gpu_check(w, w->cu->GraphInstantiate(&l->graph_exec, l->graph, 0), "cuGraphInstantiate",
+                     err);
 }
 
 /* ---- a copy ---- */
@@ -84,8 +86,8 @@ static int start_copies(struct gpu_work *w, struct gpu_launch *l, int count, str
     const struct launch_memory *m = copied(w, l, &from);
 
     for (int i = 0; i < count; i++)
-        if (gpu_check(w, w->cu->MemcpyDtoDAsync(l->copy, from, m->row.size, NULL),
-                      "cuMemcpyDtoD", err) < 0)
+        if (gpu_check(w, w->cu->MemcpyDtoDAsync(l->copy, from, m->row.size, NULL), "cuMemcpyDtoD",
+                      err) < 0)
             return -1;
     return 0;
 }

@@ -10,7 +10,7 @@ enum { SHARED, GLOBAL, SPACES };
 enum {
     BLOCK = 1024,
     STEPS = 32,
-    MOST = 4096,     /* addresses: MOST of atomics.cu */
+    MOST = 4096,        /* addresses: MOST of atomics.cu */
     POISON = 0x7fc0dead /* what the words of out hold before (lesson_poison) */
 };
 
@@ -75,8 +75,8 @@ static void conclude(const struct experiment_data *d, struct buf *out)
                    "%sin %s memory %lld address%s take%s %.3g additions a nanosecond and %lld take "
                    "%.3g, %.3g times as many",
                    s ? "; " : "", NAMES[d->series[s]], (long long)d->xs[0],
-                   d->xs[0] == 1 ? "" : "es", d->xs[0] == 1 ? "s" : "", one,
-                   (long long)d->xs[best], most, most / one);
+                   d->xs[0] == 1 ? "" : "es", d->xs[0] == 1 ? "s" : "", one, (long long)d->xs[best],
+                   most, most / one);
     }
     buf_puts(out, ".");
 }

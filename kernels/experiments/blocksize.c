@@ -63,8 +63,8 @@ static double formula(const struct experiment_point *p)
     int64_t blocks = ceil_div(blocks_of(p), share_sms(p->device));
     int64_t resident = share_resident_blocks(p->device, p->x, 0, 0);
     int64_t warps = blocks * ceil_div(p->x, WARP);
-    double walk = (double)(ceil_div(blocks, max_i64(resident, 1)) * WALK_STEPS) *
-                  p->costs->l2_latency;
+    double walk =
+        (double)(ceil_div(blocks, max_i64(resident, 1)) * WALK_STEPS) * p->costs->l2_latency;
     double compute = (double)(warps * COMPUTE_STEPS * CHAINS) *
                      p->costs->classes[LAT_IMUL].interval / max_i64(p->device->partitions, 1);
 

@@ -44,8 +44,7 @@ static void reference(const struct experiment_point *p, const struct experiment_
                       const uint32_t *in, uint32_t *out)
 {
     for (int64_t i = 0; i < l->out_words; i++)
-        out[i] =
-            share_sum_line(in, i * p->x + p->series, threads_of(p) * p->x, words_of(p));
+        out[i] = share_sum_line(in, i * p->x + p->series, threads_of(p) * p->x, words_of(p));
 }
 
 /* GB/s of the words that were asked for. */

@@ -20,8 +20,8 @@ enum { FLOAT, FLOAT2, FLOAT4, FLOAT_X4, FLOAT4_X4, FLOAT4_X8, COPY, LOADS };
 /* registers: a thread's, of sm_90; a warp needs 32 of each. */
 static const struct load {
     int words, unrolled, most_warps;
-} LOAD[] = { [FLOAT] = { 1, 1, 64 },     [FLOAT2] = { 2, 1, 64 },    [FLOAT4] = { 4, 1, 64 },
-             [FLOAT_X4] = { 1, 4, 64 },  [FLOAT4_X4] = { 4, 4, 48 }, [FLOAT4_X8] = { 4, 8, 32 },
+} LOAD[] = { [FLOAT] = { 1, 1, 64 },    [FLOAT2] = { 2, 1, 64 },    [FLOAT4] = { 4, 1, 64 },
+             [FLOAT_X4] = { 1, 4, 64 }, [FLOAT4_X4] = { 4, 4, 48 }, [FLOAT4_X8] = { 4, 8, 32 },
              [COPY] = { 4, 4, 48 } };
 
 EXPERIMENT_SOURCE(little)
@@ -56,8 +56,8 @@ static int64_t rounds_of(const struct experiment_point *p)
 
 static bool is_possible(const struct experiment_point *p)
 {
-    int64_t warps = warps_of(p), most = min_i64(LOAD[p->series].most_warps,
-                                                p->device->warps_per_sm);
+    int64_t warps = warps_of(p),
+            most = min_i64(LOAD[p->series].most_warps, p->device->warps_per_sm);
 
     if (p->series == COPY)
         return p->x == COPY_BYTES;
@@ -162,8 +162,9 @@ static void conclude(const struct experiment_data *d, struct buf *out)
                "%.4g KB",
                best, NAMES[d->series[s_best]], (double)d->xs[x_best] / KB, (double)knee / KB);
     if (copy > 0)
-        buf_printf(out, "; the driver's copy reaches %.0f GB/s in the same run, so the best is "
-                        "%.1f %% of it",
+        buf_printf(out,
+                   "; the driver's copy reaches %.0f GB/s in the same run, so the best is "
+                   "%.1f %% of it",
                    copy, 100 * best / copy);
     buf_puts(out, ".");
 }

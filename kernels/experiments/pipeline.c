@@ -108,22 +108,32 @@ static void build_ring(const struct experiment_point *p, struct async_program *r
     ring->engines[1] = "compute";
     ring->tokens[TOKEN_FULL] = (struct async_token){ "full", 1 };
     ring->tokens[TOKEN_EMPTY] = (struct async_token){ "empty", 1 };
-    ring->roles[0] = (struct async_role){ .name = "loader", .warps = 1, .port = ASYNC_NONE,
-                                          .phase_count = 1 };
-    ring->roles[1] = (struct async_role){ .name = "compute", .warps = COMPUTE / WARP,
-                                          .port = ASYNC_NONE, .phase_count = 1 };
+    ring->roles[0] =
+        (struct async_role){ .name = "loader", .warps = 1, .port = ASYNC_NONE, .phase_count = 1 };
+    ring->roles[1] = (struct async_role){
+        .name = "compute", .warps = COMPUTE / WARP, .port = ASYNC_NONE, .phase_count = 1
+    };
     *load = (struct async_phase){ .from = 0, .to = MODEL_STEPS, .op_count = 2 };
-    load->ops[0] = (struct async_op){ .kind = ASYNC_WAIT, .engine = ASYNC_NONE,
-                                      .token = TOKEN_EMPTY, .shift = -pipe };
-    load->ops[1] = (struct async_op){ .kind = ASYNC_START, .access = ASYNC_WRITES, .name = "load",
-                                      .engine = 0, .token = TOKEN_FULL, .cycles = 1,
+    load->ops[0] = (struct async_op){
+        .kind = ASYNC_WAIT, .engine = ASYNC_NONE, .token = TOKEN_EMPTY, .shift = -pipe
+    };
+    load->ops[1] = (struct async_op){ .kind = ASYNC_START,
+                                      .access = ASYNC_WRITES,
+                                      .name = "load",
+                                      .engine = 0,
+                                      .token = TOKEN_FULL,
+                                      .cycles = 1,
                                       .latency = load_cycles(p) - 1 };
     *use = (struct async_phase){ .from = 0, .to = MODEL_STEPS, .op_count = 2 };
-    use->ops[0] = (struct async_op){ .kind = ASYNC_WAIT, .engine = ASYNC_NONE,
-                                     .token = TOKEN_FULL };
-    use->ops[1] = (struct async_op){ .kind = ASYNC_WORK, .access = ASYNC_READS, .name = "use",
-                                     .engine = 1, .token = TOKEN_EMPTY,
-                                     .cycles = compute_cycles(p), .hold = compute_cycles(p) };
+    use->ops[0] =
+        (struct async_op){ .kind = ASYNC_WAIT, .engine = ASYNC_NONE, .token = TOKEN_FULL };
+    use->ops[1] = (struct async_op){ .kind = ASYNC_WORK,
+                                     .access = ASYNC_READS,
+                                     .name = "use",
+                                     .engine = 1,
+                                     .token = TOKEN_EMPTY,
+                                     .cycles = compute_cycles(p),
+                                     .hold = compute_cycles(p) };
 }
 
 static void model(const struct experiment_point *p, struct experiment_time *t)

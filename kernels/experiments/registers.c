@@ -75,8 +75,8 @@ static double formula(const struct experiment_point *p)
     int64_t blocks = p->device->threads_per_sm * FULL_SMS / BLOCK;
     int64_t resident = share_resident_blocks(p->device, BLOCK, (int)p->x, 0);
     int64_t multiplications = blocks * (BLOCK / WARP) * COMPUTE_STEPS * UNROLLED * CHAINS;
-    double walk = (double)(ceil_div(blocks, max_i64(resident, 1)) * WALK_STEPS) *
-                  p->costs->l2_latency;
+    double walk =
+        (double)(ceil_div(blocks, max_i64(resident, 1)) * WALK_STEPS) * p->costs->l2_latency;
     double compute = (double)multiplications * p->costs->classes[LAT_IMUL].interval /
                      max_i64(p->device->partitions, 1);
 
@@ -92,11 +92,10 @@ static void conclude(const struct experiment_data *d, struct buf *out)
                    s ? "; " : "", NAMES[d->series[s]],
                    experiment_at(d, d->value, s, last) / experiment_at(d, d->value, s, 0),
                    (long long)d->xs[last], (long long)d->xs[0]);
-    buf_printf(out, " (%lld warps an SM in place of %lld).",
-               (long long)(share_resident_blocks(d->device, BLOCK, (int)d->xs[last], 0) *
-                           (BLOCK / WARP)),
-               (long long)(share_resident_blocks(d->device, BLOCK, (int)d->xs[0], 0) *
-                           (BLOCK / WARP)));
+    buf_printf(
+        out, " (%lld warps an SM in place of %lld).",
+        (long long)(share_resident_blocks(d->device, BLOCK, (int)d->xs[last], 0) * (BLOCK / WARP)),
+        (long long)(share_resident_blocks(d->device, BLOCK, (int)d->xs[0], 0) * (BLOCK / WARP)));
 }
 
 const struct experiment EXPERIMENT_registers = {

@@ -10,7 +10,7 @@ enum { COMPUTE, MEMORY, KERNELS };
 enum {
     BLOCK = 1024,
     CHAINS = 4,
-    COMPUTE_STEPS = 2048, /* long beside the launch */
+    COMPUTE_STEPS = 2048,      /* long beside the launch */
     FOOTPRINT_WORDS = 1 << 27, /* 512 MB */
     VECTORS = FOOTPRINT_WORDS / 4,
     UNROLLED = 4,
@@ -75,8 +75,8 @@ static void reference(const struct experiment_point *p, const struct experiment_
         for (uint32_t k = 0; p->series == COMPUTE && k < CHAINS; k++)
             out[i] += share_multiply((uint32_t)thread + k, SHARE_FACTOR, COMPUTE_STEPS);
         if (p->series == MEMORY)
-            out[i] = sum_vectors(in, VECTORS * block / p->x + thread, BLOCK,
-                                 rounds_of(p) * UNROLLED);
+            out[i] =
+                sum_vectors(in, VECTORS * block / p->x + thread, BLOCK, rounds_of(p) * UNROLLED);
     }
 }
 

@@ -9,8 +9,8 @@ enum { BLOCK = 256, FULL_SMS = 8, STEPS = 32, SAMPLE = 2, KB = 1024 };
 
 EXPERIMENT_SOURCE(shared)
 
-static const int64_t BYTES[] = { 1 * KB,  8 * KB,  16 * KB, 24 * KB, 27 * KB, 28 * KB,
-                                 31 * KB, 32 * KB, 37 * KB, 44 * KB, 45 * KB, 56 * KB,
+static const int64_t BYTES[] = { 1 * KB,  8 * KB,  16 * KB, 24 * KB,  27 * KB,  28 * KB,
+                                 31 * KB, 32 * KB, 37 * KB, 44 * KB,  45 * KB,  56 * KB,
                                  75 * KB, 76 * KB, 99 * KB, 113 * KB, 114 * KB, 227 * KB };
 
 static void plan(const struct experiment_point *p, struct experiment_launch *l)

@@ -71,8 +71,7 @@ static void conclude(const struct experiment_data *d, struct buf *out)
     if (full >= 0 && more >= 0)
         buf_printf(out, "%lld blocks take %.1f us and %lld take %.1f us, %.2f times as long; ",
                    (long long)sms, experiment_at(d, d->value, 0, (size_t)full),
-                   (long long)ceil_div(sms * 101, 100),
-                   experiment_at(d, d->value, 0, (size_t)more),
+                   (long long)ceil_div(sms * 101, 100), experiment_at(d, d->value, 0, (size_t)more),
                    experiment_at(d, d->value, 0, (size_t)more) /
                        experiment_at(d, d->value, 0, (size_t)full));
     buf_printf(out, "%.2f waves take %.2f times as long as %.2f.", (double)d->xs[last] / 100,
