@@ -251,15 +251,23 @@ static uint64_t clocks_address(const struct work *w, size_t i)
     return out_address(w, w->run->count) + w->clocks_at[i] + i * LESSON_PAGE;
 }
 
-static void put_buffer(struct buf *body, const char *name, uint64_t address, uint64_t size,
-                       uint64_t offset, uint32_t fd, uint32_t element_bytes)
+static void put_in(const struct work *w, size_t i, int64_t words, bool is_scratch, struct buf *body)
 {
-    struct launch_buffer row = { .address = address,
-                                 .size = size,
-                                 .offset = offset,
-                                 .fd = fd,
-                                 .flags = fd == 0 ? LAUNCH_READ_ONLY : 0,
-                                 .element_bytes = element_bytes };
+    struct launch_buffer row = { .address = in_address(w, i),
+                                 .size = (uint64_t)max_i64(words, 1) * 4,
+                                 .flags = is_scratch ? 0 : LAUNCH_READ_ONLY,
+                                 .element_bytes = 4 };
+    static const struct launch_buffer_texts texts = { .name = "in" };
+
+    launch_put_buffer(body, &row, &texts);
+}
+
+static void put_written(struct buf *body, const char *name, uint64_t address, uint64_t size,
+                        uint64_t offset, uint32_t fd)
+{
+    struct launch_buffer row = {
+        .address = address, .size = size, .offset = offset, .fd = fd, .element_bytes = 4
+    };
     struct launch_buffer_texts texts = { .name = name };
 
     launch_put_buffer(body, &row, &texts);
@@ -283,19 +291,18 @@ static size_t view_of(const struct work *w, size_t i)
 static void put_buffers(const struct work *w, bool is_gpu, struct buf *body)
 {
     if (is_gpu)
-        put_buffer(body, "in", in_address(w, 0), (uint64_t)w->in_words * 4, 0, 0, 4);
+        put_in(w, 0, w->in_words, false, body); /* scratch too: nobody wants it back */
     for (size_t i = 0; i < w->run->count; i++) {
         const struct experiment_launch *l = &w->run->points[i].launch;
 
         if (l->skipped[0])
             continue;
         if (!is_gpu && view_of(w, i) == i)
-            put_buffer(body, "in", in_address(w, i), (uint64_t)max_i64(l->in_words, 1) * 4, 0, 0,
-                       4);
-        put_buffer(body, "out", out_address(w, i), (uint64_t)max_i64(l->out_words, 1) * 4,
-                   w->out_at[i], 1, 4);
-        put_buffer(body, "clocks", clocks_address(w, i), w->clock_bytes[i] * (size_t)w->rounds,
-                   w->clocks_at[i], 2, 8);
+            put_in(w, i, l->in_words, l->is_scratch, body);
+        put_written(body, "out", out_address(w, i), (uint64_t)max_i64(l->out_words, 1) * 4,
+                    w->out_at[i], 1);
+        put_written(body, "clocks", clocks_address(w, i), w->clock_bytes[i] * (size_t)w->rounds,
+                    w->clocks_at[i], 2);
     }
 }
 

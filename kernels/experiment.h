@@ -76,6 +76,7 @@ struct experiment_launch {
     int32_t arguments[EXPERIMENT_MAX_ARGUMENTS];
     int argument_count;
     int64_t in_words, out_words; /* `in` is one buffer for all points, as large as the largest */
+    bool is_scratch;             /* the kernel writes to `in`: what it finds there is anything */
     int64_t model_blocks;        /* the interpreter runs so many, evenly spread; 0: all */
     enum launch_way way;         /* EVENT: what the card is asked for when it is timed */
     char skipped[96];            /* why there is no such launch; empty: there is */
@@ -151,9 +152,9 @@ struct experiment {
 /* In the order of the list of %run. One name makes the row's declaration and its place. */
 /* clang-format off */
 #define EXPERIMENT_NAMES(X)                                                                        \
-    X(policy) X(ilp) X(units) X(order) X(predication) X(trips) X(nested) X(banks) X(barrier)       \
-    X(blocksize) X(registers) X(shared) X(coalesce) X(little) X(waves) X(scaling) X(atomics)       \
-    X(pipeline) X(launch) X(spill)
+    X(chase) X(policy) X(ilp) X(units) X(order) X(predication) X(trips) X(nested) X(blocksize)     \
+    X(registers) X(shared) X(banks) X(coalesce) X(little) X(barrier) X(waves) X(scaling)           \
+    X(atomics) X(pipeline) X(launch) X(spill) X(its)
 /* clang-format on */
 
 #define X(name) extern const struct experiment EXPERIMENT_##name;

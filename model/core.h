@@ -45,6 +45,7 @@ struct core_op {
     uint8_t class;    /* enum latency_class */
     bool is_access;   /* takes the stream's next access */
     bool is_clock;    /* reads the clock: core_clock_cycles */
+    bool is_past_l1;  /* asks L2 even for what L1 has: stores, ld.cg, volatile and relaxed ones */
     uint8_t lanes;    /* active ones, for the counts of the run */
     uint16_t latency; /* above 0: instead of the class's, or the place's */
     uint8_t read_count, write_count;

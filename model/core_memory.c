@@ -60,8 +60,11 @@ int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t
     const struct costs *costs = core->config.costs;
     enum core_place place = (enum core_place)core->config.places[c->access >> 16];
     int64_t n = c->access & 0xffff, at;
-    int latency = latency_of(core, c->op, place);
+    int latency;
 
+    if (place == CORE_L1 && c->op->is_past_l1)
+        place = CORE_L2;
+    latency = latency_of(core, c->op, place);
     core->totals.sectors[place] += n;
     if (place == CORE_SHARED)
         return server_take(&core->l1, cycle, n, 1) + latency +

@@ -78,6 +78,13 @@ const struct costs *costs_of(const struct device *device)
     return &COSTS[best];
 }
 
+int64_t costs_l1_bytes(const struct device *device)
+{
+    int most = device->carveout_count ? device->carveouts_kb[device->carveout_count - 1] : 0;
+
+    return most ? (most + (device->cc_major == 7 ? 32 : 28)) * (int64_t)1024 : 0;
+}
+
 static int invented(int latency, int published)
 {
     return latency ? latency : published;

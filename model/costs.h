@@ -82,6 +82,16 @@ struct costs {
     int launch_least_ns;     /* an empty launch, back to back */
 };
 
+/*
+ * What L1 and shared memory of an SM hold together: shared memory takes its part of it. 0: L1 has a
+ * room of its own (before 7.0).
+ *
+ * Source: CUDA C++ Programming Guide, "Compute Capabilities": unified data cache of 128 KB (7.0),
+ * 96 (7.5), 192 (8.0), 128 (8.6, 8.9), 256 (9.0): 28 KB, on 7.x 32, more than shared memory may
+ * take.
+ */
+int64_t costs_l1_bytes(const struct device *device);
+
 /* The row for a device: that of the newest compute capability that is not above its own. */
 const struct costs *costs_of(const struct device *device);
 

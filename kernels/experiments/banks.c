@@ -86,7 +86,8 @@ static void conclude(const struct experiment_data *d, struct buf *out)
                    "(%.0f with all 32 lanes on one bank)",
                    one, (all - one) / 31, all);
     if (has_stream)
-        buf_printf(out, "%s of many loads each takes %.1f cycles of the SM, with all on one bank %.1f",
+        buf_printf(out,
+                   "%s of many loads each takes %.1f cycles of the SM, with all on one bank %.1f",
                    has_chain ? ";" : "Out", first, last);
     if (!has_chain && !has_stream)
         buf_printf(out, "%.1f cycles a load at %s", d->value[0], "the first point");
@@ -99,7 +100,8 @@ const struct experiment EXPERIMENT_banks = {
     .teaches = "Lanes that want different words of one bank take turns. One load feels a few "
                "cycles for each turn; a stream of loads is slower by the number of turns.",
     .source = banks_source,
-    .axis = { "stride", "stride of the lanes, words", STRIDES, COUNT(STRIDES), 1, 32, .is_log = true },
+    .axis = { "stride", "stride of the lanes, words", STRIDES, COUNT(STRIDES), 1, 32,
+              .is_log = true },
     .series = { "way", "loads", WAYS, COUNT(WAYS), WAY_CHAIN, WAY_STREAM, .names = WAY_NAMES },
     .basis = EXPERIMENT_CLOCK,
     .quantity = "cycles a load",

@@ -59,8 +59,9 @@ static void conclude(const struct experiment_data *d, struct buf *out)
     buf_printf(out, "Depth %lld takes %.1f times as long as depth %lld", (long long)d->xs[last],
                d->value[last] / d->value[0], (long long)d->xs[0]);
     if (five >= 0 && (size_t)five < last)
-        buf_printf(out, ", and %.2f times as long as depth 5: a warp has 32 lanes, so no more than "
-                        "32 paths",
+        buf_printf(out,
+                   ", and %.2f times as long as depth 5: a warp has 32 lanes, so no more than "
+                   "32 paths",
                    d->value[last] / d->value[five]);
     buf_putc(out, '.');
 }

@@ -81,8 +81,9 @@ static void conclude(const struct experiment_data *d, struct buf *out)
                    100 * d->value[0], (long long)d->xs[0]);
         return;
     }
-    buf_printf(out, "Written in pairs %.1f %% of the issue slots, alternating %.1f %%, with %lld "
-                    "warp%s a scheduler: ",
+    buf_printf(out,
+               "Written in pairs %.1f %% of the issue slots, alternating %.1f %%, with %lld "
+               "warp%s a scheduler: ",
                100 * a, 100 * b, (long long)d->xs[0], d->xs[0] == 1 ? "" : "s");
     if (fabs(a - b) < 0.03 * b)
         buf_puts(out, d->is_measured ? "the order in the source made no difference; the compiler "

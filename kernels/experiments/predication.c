@@ -90,7 +90,8 @@ static void conclude(const struct experiment_data *d, struct buf *out)
             even = i;
     }
     if (even < d->x_count)
-        buf_printf(out, "Up to %lld steps it does not matter who disagrees; ", (long long)d->xs[even]);
+        buf_printf(out, "Up to %lld steps it does not matter who disagrees; ",
+                   (long long)d->xs[even]);
     else
         buf_printf(out, "Already at %lld steps lanes that disagree cost more; ",
                    (long long)d->xs[0]);

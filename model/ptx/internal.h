@@ -659,7 +659,7 @@ struct timing_input {
     const int *block_classes; /* of each traced block, in order */
     int block_count;          /* traced */
     int64_t launch_blocks;    /* of the whole grid */
-    int64_t bytes_touched;    /* of the buffers that the kernel uses: what must come from memory */
+    int64_t bytes_touched;    /* of the buffers that its arguments point to: what is to be fetched */
 };
 int timing_estimate(const struct timing_input *input, struct arena *arena, struct ptx_timing *out,
                     struct err *err) MUST_CHECK;

@@ -34,11 +34,25 @@ static void number_writes(struct numbering *n, const struct function *f)
         }
 }
 
+/* L1 writes through, and keeps nothing of what others may change meanwhile. */
+static bool is_past_l1(const struct insn *in)
+{
+    static const char *const WORDS[] = { ".cg", ".cv", ".volatile", ".relaxed", ".acquire" };
+
+    if (in->flags & (INSN_WRITES | INSN_ATOMIC))
+        return true;
+    for (size_t i = 0; i < COUNT(WORDS); i++)
+        if (in->spelling && strstr(in->spelling, WORDS[i]))
+            return true;
+    return false;
+}
+
 static void fill_op(struct core_op *op, const struct numbering *n, const struct insn *in)
 {
     op->class = in->latency;
     op->is_access = in->counter >= 0;
     op->is_clock = insn_exec(in) == exec_clock;
+    op->is_past_l1 = op->is_access && in->space != SPACE_LOCAL && is_past_l1(in);
     op->lanes = WARP;
     for (int k = 0; k < in->deps->read_count; k++) {
         uint16_t v = number_of(n, in->deps->reads[k]);

@@ -16,6 +16,7 @@
  * Left out: instruction fetch, register banks, distance to L2 slices, DRAM pages.
  */
 #include "model/core.h"
+#include "model/memory.h"
 #include "model/occupancy.h"
 #include "model/ptx/internal.h"
 
@@ -93,15 +94,52 @@ static int shape_sm(struct sm *sm, struct ptx_timing *out, struct err *err)
     return 0;
 }
 
+/* Sectors of global memory that the warps of one block ask for. */
+static int64_t sectors_of_block(const struct sm *sm, const struct block_class *block)
+{
+    int64_t sum = 0;
+
+    for (int w = 0; w < block->warp_count; w++) {
+        const struct core_stream *s = &sm->input->classes->warps[block->warps[w]].stream;
+
+        for (int i = 0; i < s->step_count; i++)
+            for (int k = 0; k < s->steps[i].accesses; k++) {
+                core_access access = s->accesses[s->steps[i].access + k];
+
+                if (access >> 16 == SPACE_GLOBAL)
+                    sum += (int64_t)(access & 0xffff) * s->steps[i].repeat;
+            }
+    }
+    return sum;
+}
+
+/*
+ * One level for a whole launch: the first that all its buffers fit into. Data come to L1 only when
+ * somebody asks again: those of a launch do when its first block reads all of them twice and more.
+ */
+static enum core_place level_of(const struct sm *sm)
+{
+    const struct device *d = sm->input->run->launch->device;
+    int64_t bytes = sm->input->bytes_touched, shared = sm->input->run->shared_bytes;
+
+    if (bytes <= costs_l1_bytes(d) - shared &&
+        sectors_of_block(sm, class_of(sm->input, 0)) * SECTOR_BYTES >= 2 * bytes)
+        return CORE_L1;
+    if (!d->l2_bytes || bytes <= d->l2_bytes / 2)
+        return CORE_L2;
+    if (bytes > d->l2_bytes)
+        return CORE_DRAM;
+    return sm->config.costs->far_latency ? CORE_FAR : CORE_L2;
+}
+
 /* What this SM gets of L2 and of memory, and which of them global accesses come from. */
 static void set_memory(struct sm *sm, int64_t busy_sms)
 {
     const struct device *d = sm->input->run->launch->device;
     const struct costs *costs = sm->config.costs;
-    bool is_in_l2 = !d->l2_bytes || sm->input->bytes_touched <= d->l2_bytes;
 
     core_set_memory(&sm->config, d, busy_sms);
-    ptx_stream_places(is_in_l2 ? CORE_L2 : CORE_DRAM, sm->config.places);
+    ptx_stream_places(level_of(sm), sm->config.places);
     sm->config.start_interval = busy_sms * costs->block_start_percent;
     sm->config.start_latency = costs->block_start_cycles;
 }
