@@ -230,6 +230,7 @@ static const struct lesson_rung DIVERGENCE[] = {
 
 EMBEDDED(divergence)
 EMBEDDED(clock)
+EMBEDDED(timeline)
 
 const struct lesson LESSONS[] = {
     { "divergence", "what does a branch cost when the lanes of a warp disagree?", DIVERGENCE,
@@ -256,6 +257,11 @@ const struct lesson_rung *lesson_rung(const struct lesson *lesson, const char *k
 struct bytes lesson_clock_source(void)
 {
     return clock_source();
+}
+
+struct bytes lesson_timeline_source(void)
+{
+    return timeline_source();
 }
 
 /* ---- the source ---- */

@@ -48,6 +48,14 @@ const struct lesson_rung *lesson_rung(const struct lesson *, const char *kernel)
 /* Device code that is no lesson: kernels/clock.cu, which measures the SM's clock. */
 struct bytes lesson_clock_source(void);
 
+/* kernels/timeline.cu, which says where and when blocks run, and what it writes for each. */
+struct bytes lesson_timeline_source(void);
+struct timeline_stay {
+    uint64_t start_ns, end_ns;
+    int64_t start, end;
+    uint32_t sm, strangers;
+};
+
 /*
  * Lines of the source, 1-based: where a kernel's definition starts, the first line behind its
  * bounds test, and its last line. False when the source has no such kernel.

@@ -168,7 +168,8 @@ static int read_overheads(const struct sweep *sweep, size_t i, struct schedule *
 
     s->grid.start = sweep_int(sweep, i, "start");
     s->grid.launch = sweep_int(sweep, i, "launch");
-    if (sweep_text(sweep, i, "start")) {
+    /* Beside a card's blocks, which pay for their starts, the model's pay, too. */
+    if (sweep_text(sweep, i, "start") || (s->is_on_card && !call_given(sweep->call, "start"))) {
         s->grid.start = device.start;
         s->grid.start_interval = device.start_interval;
     }
@@ -190,6 +191,8 @@ static int read_point(const struct sweep *sweep, const struct target *targets, s
         &targets[device_key < 0 ? 0 : sweep_index(sweep, i, (size_t)device_key)];
 
     s->device = target->device;
+    /* A card that is the session's device lends its limits alone: a model is quicker to ask. */
+    s->is_on_card = s->device.is_gpu && call_given(sweep->call, "device") && !sweep->key_count;
     s->device.is_gpu = false; /* its limits; the times are the model's */
     s->grid.jitter = sweep_int(sweep, i, "jitter");
     s->grid.seed = (uint64_t)sweep_int(sweep, i, "seed");
@@ -253,9 +256,12 @@ static const char *origin_text(const struct call *call, struct result *result,
                                const struct sweep *sweep, const struct schedule *s)
 {
     const char *kernel = call_text(call, "kernel");
-    const char *who = occupancy_device_text(result, &s->device);
+    struct session_device device = s->device;
+    const char *who;
     int k = sweep_find(sweep, "device");
 
+    device.is_gpu = s->is_on_card;
+    who = occupancy_device_text(result, &device);
     if (k >= 0)
         who = result_text(result, "%zu devices (model)", sweep->keys[k].arg->count);
     if (kernel)
@@ -265,13 +271,40 @@ static const char *origin_text(const struct call *call, struct result *result,
                        call_parameters_text(call, skipped_keys(call, result)));
 }
 
+/* The one launch of a call: on the card, too, when that was asked for. */
+static int show_one(struct call *call, struct result *result, const struct schedule *s,
+                    const char *origin, struct err *err)
+{
+    struct schedule *both;
+
+    if (!s->is_on_card)
+        return schedule_show_one(result, call, s, origin, err);
+    both = arena_array(call->arena, 2, sizeof(*both));
+    if (!both)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    if (schedule_measure(call, s, &both[0], &both[1], err) < 0)
+        return call_fail(call, "device", err, ERR_DeviceError, "no timeline");
+    return schedule_show_measured(result, call, &both[0], &both[1], origin, err);
+}
+
+static int show(struct call *call, struct result *result, const struct sweep *sweep,
+                const struct schedule *schedules, struct err *err)
+{
+    const char *origin = origin_text(call, result, sweep, schedules);
+    struct session_device device = schedules->device;
+
+    device.is_gpu = schedules->is_on_card;
+    if (json_object_set_new(result->fields, "device", session_device_json(&device)) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return sweep->key_count ? schedule_show_sweep(result, sweep, schedules, origin, err)
+                            : show_one(call, result, schedules, origin, err);
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct schedule *schedules;
     struct result *result;
     struct sweep sweep;
-    const char *origin;
-    int rc;
 
     if (sweep_init(&sweep, call, err) < 0)
         return -1;
@@ -283,14 +316,7 @@ static int run(struct call *call, struct err *err)
     result = result_new("schedule", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    origin = origin_text(call, result, &sweep, schedules);
-    rc = json_object_set_new(result->fields, "device", session_device_json(&schedules->device)) < 0
-             ? err_set(err, ERR_ResourceError, "out of memory")
-             : 0;
-    if (rc == 0)
-        rc = sweep.key_count ? schedule_show_sweep(result, &sweep, schedules, origin, err)
-                             : schedule_show_one(result, call, schedules, origin, err);
-    if (rc < 0) {
+    if (show(call, result, &sweep, schedules, err) < 0) {
         result_release(&result);
         return -1;
     }
@@ -326,7 +352,7 @@ static const struct param PARAMS[] = {
     { .name = "device",
       .type = PARAM_DEVICE,
       .flags = PARAM_SWEEP,
-      .help = "whose SMs and limits: L40S, H200, toy; else the session's device" },
+      .help = "whose SMs and limits: L40S, H200, toy; gpu measures; else the session's" },
     { .name = "sms",
       .type = PARAM_INT,
       .flags = PARAM_SWEEP,
@@ -409,6 +435,10 @@ static const struct field FIELDS[] = {
     { "occupancy", "0..1", "of an SM that is full; null with per_sm=" },
     { "timeline", "",
       "first blocks: block, sm, slot, start, end; SMs that did the same; resident" },
+    { "measured", "",
+      "device=gpu: cycles, time_us, efficiency, sm_busy, tail, clock_mhz, sms_used, replace_cycles, "
+      "strangers; the fields above are then the card's, too; else null" },
+    { "modelled", "", "cycles, time_us, efficiency, sm_busy, tail: the model's, whatever else" },
     { "sweep", "", "with ranges or lists: one entry a point" },
 };
 
@@ -423,6 +453,10 @@ const struct magic MAGIC_SCHEDULE = {
         "A block takes `cost` cycles, whatever runs beside it; cost=\"expression in i\" gives each "
         "block its own (costs[i] reads a buffer), jitter= adds random cycles. start=device and "
         "launch=device add what starting costs, as calibrated on an H200.\n\n"
+        "device=gpu, written in the line, runs the launch on the card as well: blocks that wait for "
+        "their cost and write their SM (%smid) and their times. As many fit on an SM as in the "
+        "model, by their shared memory. Measured and modelled stand side by side, from the first "
+        "block's start on; the model's blocks then pay start=device.\n\n"
         "Sources: Gilman et al. 2020 (placement); Nsight Compute's rule of the tail effect: a whole "
         "wave and a share 1 / (1 + full waves) of 20 % and more.",
     .example = "%schedule grid=1000 block=256\n"

@@ -1,6 +1,6 @@
 /*
  * What the files of %schedule share: one launch with the device that runs it and what became of
- * it, that as a picture, and its two readers: one launch block by block, or a sweep.
+ * it, that as a picture, and its readers: one launch block by block, the same on a card, a sweep.
  */
 #ifndef WB_CELLS_MAGICS_SCHEDULE_H
 #define WB_CELLS_MAGICS_SCHEDULE_H
@@ -13,18 +13,43 @@
 /* Up to so many places have a row each; more: a row an SM. */
 enum { SCHEDULE_SLOT_ROWS = 20 };
 
+/* What stays say, beside what is drawn of them; the last three are a card's alone. */
+struct schedule_measured {
+    int64_t replace_cycles; /* median: from a block's end to the next one's start there; -1: none */
+    int sms_used;
+    int64_t strangers; /* threads that ran on another SM than their block's first */
+    double clock_mhz, time_us;
+};
+
 struct schedule {
     struct session_device device;
+    bool is_on_card; /* device=gpu: it runs there, too */
     struct launch_shape shape;
     struct occupancy occ; /* all 0 when per_sm= says how many blocks an SM holds */
     struct grid grid;
     struct grid_waves waves;
     struct grid_run run;
+    const struct grid_block *stays; /* measured: every block, in order; NULL: as the model says */
+    struct schedule_measured measured;
+    int64_t span; /* cycles that a picture shows; 0: as many as it takes */
 };
 
 /* cost= at a point of the sweep, for all blocks of the grid; its list of costs is the arena's. */
 int schedule_read_cost(const struct sweep *sweep, size_t i, struct grid *grid, struct arena *arena,
                        struct err *err) MUST_CHECK;
+
+/* Visits every block in order: as measured, or as the model runs them. Fails as grid_run does. */
+int schedule_visit(const struct call *call, const struct schedule *s, grid_visit *visit, void *data,
+                   struct err *err) MUST_CHECK;
+
+/*
+ * schedule_gpu.c: the same launch on a card: every block takes the cycles that the model gives it.
+ * *measured and *modelled are that launch with stays, in cycles from the first block's first one,
+ * so that both can be laid side by side. Fails as workers_ask does, with ValueError for what no
+ * card can, and with LaunchError when it holds another number of blocks on an SM than the model.
+ */
+int schedule_measure(struct call *call, const struct schedule *plan, struct schedule *measured,
+                     struct schedule *modelled, struct err *err) MUST_CHECK;
 
 /* In us; 0 when the device's clock is unknown. */
 double schedule_time_us(const struct schedule *s, int64_t cycles);
@@ -76,16 +101,34 @@ int schedule_draw(const struct call *call, const struct schedule *s,
 const char *schedule_class_name(struct result *result, const struct schedule_class *c);
 
 /* The picture as lines of text; as a Gantt panel; and how many blocks are resident. */
-void schedule_add_lines(struct result *result, const struct schedule_picture *p,
+void schedule_add_lines(struct result *result, const char *ruler, const struct schedule_picture *p,
                         const struct schedule_history *h);
-void schedule_add_gantt(struct figure *figure, const struct schedule_picture *p,
+void schedule_add_gantt(struct figure *figure, const char *title, const struct schedule_picture *p,
                         const struct schedule_history *h);
-void schedule_add_resident(struct figure *figure, const struct schedule_picture *p,
-                           struct arena *arena);
+
+/* Each picture with its name is a line of the panel. */
+struct schedule_named {
+    const char *name;
+    const struct schedule_picture *picture;
+};
+void schedule_add_resident(struct figure *figure, const struct schedule_named *pictures,
+                           size_t count, struct arena *arena);
 
 /* Fields, view and figure of one launch. origin: where the numbers come from. */
 int schedule_show_one(struct result *result, const struct call *call, const struct schedule *s,
                       const char *origin, struct err *err) MUST_CHECK;
+
+/* The same of a launch that a card ran, with the model's beside it. */
+int schedule_show_measured(struct result *result, const struct call *call,
+                           const struct schedule *measured, const struct schedule *modelled,
+                           const char *origin, struct err *err) MUST_CHECK;
+
+/* What the model says, for the field of that name. New reference, or NULL. */
+json_t *schedule_modelled_json(const struct schedule *s);
+
+/* The fields of one launch; p, whose list of blocks goes into them, shows it. */
+int schedule_set_fields(struct result *result, const struct schedule *s, struct schedule_picture *p,
+                        const struct schedule_history *h, struct err *err) MUST_CHECK;
 
 /* The same of all launches of a sweep. */
 int schedule_show_sweep(struct result *result, const struct sweep *sweep,

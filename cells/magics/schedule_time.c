@@ -52,18 +52,29 @@ static void find_classes(struct schedule_history *h, int sms)
     }
 }
 
+int schedule_visit(const struct call *call, const struct schedule *s, grid_visit *visit, void *data,
+                   struct err *err)
+{
+    struct grid_run run;
+
+    if (!s->stays)
+        return grid_run(&s->grid, visit, data, call->arena, call_stop(call), &run, err);
+    for (int64_t i = 0; i < s->grid.blocks; i++)
+        visit(data, &s->stays[i]);
+    return 0;
+}
+
 int schedule_read_history(const struct call *call, const struct schedule *s,
                           struct schedule_history **out, struct err *err)
 {
     struct schedule_history *h = arena_alloc(call->arena, sizeof(*h));
-    struct grid_run run;
 
     *out = h;
     if (!h)
         return err_set(err, ERR_ResourceError, "out of memory");
     h->replaced = -1;
     h->places = s->waves.places;
-    if (grid_run(&s->grid, note_history, h, call->arena, call_stop(call), &run, err) < 0)
+    if (schedule_visit(call, s, note_history, h, err) < 0)
         return -1;
     find_classes(h, s->grid.sms);
     return 0;
@@ -160,14 +171,14 @@ int schedule_draw(const struct call *call, const struct schedule *s,
                   bool lists_blocks, struct schedule_picture **out, struct err *err)
 {
     struct schedule_picture *p = arena_alloc(call->arena, sizeof(*p));
-    struct grid_run run;
+    int64_t span = s->span ? s->span : s->run.cycles;
 
     *out = p;
     if (!p)
         return err_set(err, ERR_ResourceError, "out of memory");
     p->s = s;
-    p->step = round_step(ceil_div(s->run.cycles, (int64_t)columns));
-    p->columns = (size_t)ceil_div(s->run.cycles, p->step);
+    p->step = round_step(ceil_div(span, (int64_t)columns));
+    p->columns = (size_t)ceil_div(span, p->step);
     lay_rows(p, h, most_rows);
     p->rounds = arena_array(call->arena, p->rows, sizeof(*p->rounds));
     p->marks = arena_array(call->arena, p->rows * p->columns, sizeof(*p->marks));
@@ -177,7 +188,7 @@ int schedule_draw(const struct call *call, const struct schedule *s,
         return err_set(err, ERR_ResourceError, "out of memory");
     memset(p->numbers, -1, p->rows * p->columns * sizeof(*p->numbers));
     p->blocks = lists_blocks ? json_array() : NULL;
-    return grid_run(&s->grid, draw_block, p, call->arena, call_stop(call), &run, err);
+    return schedule_visit(call, s, draw_block, p, err);
 }
 
 /* ---- time as text ---- */
@@ -190,13 +201,14 @@ static char digit_mark(int64_t n)
     return n < (int64_t)sizeof(marks) - 1 ? marks[n] : '+';
 }
 
-static const char *ruler_line(struct result *result, const struct schedule_picture *p, int names)
+static const char *ruler_line(struct result *result, const char *title,
+                              const struct schedule_picture *p, int names)
 {
     struct buf out = { 0 };
     const char *text;
     size_t start;
 
-    buf_printf(&out, "%-*s", names, "cycle");
+    buf_printf(&out, "%-*s", names, title);
     start = out.size;
     for (size_t c = 0; c < p->columns; c += 10) {
         if (c && start + c > out.size)
@@ -251,7 +263,7 @@ static int name_columns(struct result *result, const struct schedule_history *h,
     return (int)longest + PLACE;
 }
 
-void schedule_add_lines(struct result *result, const struct schedule_picture *p,
+void schedule_add_lines(struct result *result, const char *ruler, const struct schedule_picture *p,
                         const struct schedule_history *h)
 {
     int slots = p->is_by_slot ? p->s->grid.per_sm : 1;
@@ -262,14 +274,14 @@ void schedule_add_lines(struct result *result, const struct schedule_picture *p,
 
     if (!block)
         return;
-    block->texts[n++] = ruler_line(result, p, names);
+    block->texts[n++] = ruler_line(result, ruler, p, names);
     for (int c = 0; c < shown; c++)
         for (int slot = 0; slot < slots; slot++, n++)
             block->texts[n] =
                 row_line(result, p, n - 1, row_name(result, p, &h->classes[c], slot, names), names);
     if (left > 0)
-        block->texts[n++] =
-            result_text(result, "%*s%d more kinds of SM in the timeline field", names, "", left);
+        block->texts[n++] = result_text(result, "%*s%d more kind%s of SM in the timeline field",
+                                        names, "", left, left == 1 ? "" : "s");
     block->texts[n] = result_text(result, "%*s%s   . empty", names, "",
                                   p->is_by_slot ? "0 1 2 ... the first, second, third block there"
                                                 : "so many blocks at once (a is 10)");
@@ -285,12 +297,12 @@ static const struct figure_state STATES[] = {
     [MARK_PARTLY] = { "some places empty", TONE_NOT_SELECTED },
 };
 
-void schedule_add_gantt(struct figure *figure, const struct schedule_picture *p,
+void schedule_add_gantt(struct figure *figure, const char *title, const struct schedule_picture *p,
                         const struct schedule_history *h)
 {
     struct figure_axis x = { .label = "cycle", .max = (double)p->columns * (double)p->step };
     struct panel *panel =
-        figure_add_gantt(figure, NULL, x, STATES, COUNT(STATES), p->rows, p->columns);
+        figure_add_gantt(figure, title, x, STATES, COUNT(STATES), p->rows, p->columns);
     int slots = p->is_by_slot ? p->s->grid.per_sm : 1;
     size_t row = 0;
 
@@ -306,11 +318,9 @@ void schedule_add_gantt(struct figure *figure, const struct schedule_picture *p,
         }
 }
 
-void schedule_add_resident(struct figure *figure, const struct schedule_picture *p,
-                           struct arena *arena)
+static void add_line(struct panel *panel, const struct schedule_named *n, struct arena *arena)
 {
-    struct figure_axis x = { .label = "cycle" }, y = { .label = "resident blocks" };
-    struct panel *panel = figure_add_lines(figure, "Resident blocks", x, y);
+    const struct schedule_picture *p = n->picture;
     double *xs = arena_array(arena, p->columns + 1, sizeof(*xs));
     double *ys = arena_array(arena, p->columns + 1, sizeof(*ys));
 
@@ -320,7 +330,18 @@ void schedule_add_resident(struct figure *figure, const struct schedule_picture 
         xs[c] = (double)((int64_t)c * p->step);
         ys[c] = c < p->columns ? (double)p->resident[c] : 0;
     }
-    panel_add_steps(panel, "resident", xs, ys, p->columns + 1);
-    panel_add_reference(panel, (double)p->s->waves.places, false,
-                        result_text(figure->result, "%lld places", (long long)p->s->waves.places));
+    panel_add_steps(panel, n->name, xs, ys, p->columns + 1);
+}
+
+void schedule_add_resident(struct figure *figure, const struct schedule_named *pictures,
+                           size_t count, struct arena *arena)
+{
+    struct figure_axis x = { .label = "cycle" }, y = { .label = "resident blocks" };
+    struct panel *panel = figure_add_lines(figure, "Resident blocks", x, y);
+    const struct schedule *s = pictures->picture->s;
+
+    for (size_t i = 0; i < count; i++)
+        add_line(panel, &pictures[i], arena);
+    panel_add_reference(panel, (double)s->waves.places, false,
+                        result_text(figure->result, "%lld places", (long long)s->waves.places));
 }

@@ -47,11 +47,11 @@ static json_t *timeline_json(struct schedule_picture *p, const struct schedule_h
                      classes_json(h), "resident_step", (json_int_t)p->step, "resident", resident);
 }
 
-static int set_fields(struct result *result, const struct schedule *s, struct schedule_picture *p,
-                      const struct schedule_history *h, struct err *err)
+int schedule_set_fields(struct result *result, const struct schedule *s, struct schedule_picture *p,
+                        const struct schedule_history *h, struct err *err)
 {
     const struct grid_waves *w = &s->waves;
-    double us = schedule_time_us(s, s->run.cycles);
+    double us = s->stays ? s->measured.time_us : schedule_time_us(s, s->run.cycles);
     json_t *fields = json_pack(
         "{s:I, s:i, s:i, s:I, s:f, s:I, s:I, s:f, s:I, s:o, s:f, s:f, s:I, s:{s:I, s:f, s:b}, s:o, "
         "s:o}",
@@ -282,8 +282,8 @@ static void add_figure(struct result *result, const struct call *call,
 
     if (!figure)
         return;
-    schedule_add_gantt(figure, p, h);
-    schedule_add_resident(figure, p, call->arena);
+    schedule_add_gantt(figure, NULL, p, h);
+    schedule_add_resident(figure, &(struct schedule_named){ "resident", p }, 1, call->arena);
 }
 
 int schedule_show_one(struct result *result, const struct call *call, const struct schedule *s,
@@ -298,14 +298,17 @@ int schedule_show_one(struct result *result, const struct call *call, const stru
         return -1;
     rc = schedule_draw(call, s, h, CHART_CYCLES, CHART_ROWS, true, &chart, err);
     if (rc == 0)
-        rc = set_fields(result, s, chart, h, err);
+        rc = schedule_set_fields(result, s, chart, h, err);
+    if (rc == 0 && (json_object_set_new(result->fields, "measured", json_null()) < 0 ||
+                    json_object_set_new(result->fields, "modelled", schedule_modelled_json(s)) < 0))
+        rc = err_set(err, ERR_ResourceError, "out of memory");
     if (chart)
         json_decref(chart->blocks);
     if (rc < 0)
         return -1;
     result->view.answer = answer_text(result, s);
     result->view.origin = origin;
-    schedule_add_lines(result, text, h);
+    schedule_add_lines(result, "cycle", text, h);
     add_table(result, s, h);
     if (add_facts(result, call, s, h, err) < 0)
         return -1;

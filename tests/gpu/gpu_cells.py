@@ -54,7 +54,7 @@ class Answer:
             elif output["output_type"] == "stream":
                 self.text += output["text"]
             else:
-                self.text += output["data"].get("text/plain", "")
+                self.text += output["data"].get("text/plain", "") + "\n"
                 if MIME in output["data"]:
                     self.results.append(output["data"][MIME])
 

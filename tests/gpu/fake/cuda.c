@@ -16,6 +16,7 @@
  *   FAKE_CUDA_LOG      a file that gets a line for each process, context and launch
  */
 #include "kernels/driver.h"
+#include "kernels/lessons.h"
 
 #include "tests/gpu/fake/image.h"
 
@@ -43,7 +44,8 @@ enum {
     MISMATCH = 803,
     MOST_CARDS = 8,
     SMS = 4,
-    LAUNCH_US = 10, /* on the card's own clock, which runs only while it works */
+    SHARED_BYTES = 233472, /* of an SM */
+    LAUNCH_US = 10,        /* on the card's own clock, which runs only while it works */
 };
 
 struct cu_context {
@@ -202,7 +204,7 @@ cu_result cuDeviceGetAttribute(int *value, int attribute, cu_device device)
         { 1, 1024 },     { 2, 1024 },     { 3, 1024 },     { 4, 64 },       { 5, 2147483647 },
         { 6, 65535 },    { 7, 65535 },    { 8, 49152 },    { 9, 65536 },    { 10, 32 },
         { 12, 65536 },   { 13, 1500000 }, { 16, SMS },     { 36, 1000000 }, { 37, 512 },
-        { 38, 1 << 20 }, { 39, 2048 },    { 75, cc / 10 }, { 76, cc % 10 }, { 81, 233472 },
+        { 38, 1 << 20 }, { 39, 2048 },    { 75, cc / 10 }, { 76, cc % 10 }, { 81, SHARED_BYTES },
         { 82, 65536 },   { 97, 232448 },  { 106, 32 },     { 111, 1024 },   { 33, 1 + device },
     };
 
@@ -379,8 +381,12 @@ cu_result cuFuncSetAttribute(cu_function function, int attribute, int value)
 cu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cu_function function, int block,
                                                       size_t dynamic)
 {
-    (void)function, (void)dynamic;
+    int by_shared = (int)(SHARED_BYTES / (dynamic + 1024));
+
+    (void)function;
     *blocks = 2048 / block < 32 ? 2048 / block : 32;
+    if (by_shared < *blocks)
+        *blocks = by_shared;
     return sticky;
 }
 
@@ -505,7 +511,46 @@ static struct arguments read_arguments(void **extra)
     return a;
 }
 
-static cu_result launch(cu_function function, unsigned threads, void **parameters, void **extra)
+/*
+ * kernels/timeline.cu: blocks start in order, each on the SM whose place is free first, and take
+ * what they were told and 20 cycles. Each SM has a clock of its own; the timer moves in steps.
+ */
+static cu_result run_timeline(unsigned blocks, unsigned dynamic, void **extra)
+{
+    enum { PLACES = SMS * 32, STEP_NS = 32, EPOCH_NS = 1000000007 };
+    struct timeline_stay *stays;
+    const int64_t *cycles;
+    int64_t free_at[PLACES] = { 0 };
+    int per_sm;
+
+    memcpy(&stays, extra[1], sizeof(stays));
+    memcpy(&cycles, (char *)extra[1] + sizeof(stays), sizeof(cycles));
+    per_sm = (int)(SHARED_BYTES / (dynamic + 1024));
+    per_sm = per_sm > 32 ? 32 : per_sm;
+    for (unsigned b = 0; b < blocks; b++) {
+        int place = 0;
+        int64_t start, end, zero;
+
+        for (int i = 1; i < SMS * per_sm; i++)
+            if (free_at[i] < free_at[place])
+                place = i;
+        start = free_at[place] + 30;
+        end = start + cycles[b] + 20;
+        free_at[place] = end;
+        zero = 1000000 * (place % SMS + 1);
+        stays[b] = (struct timeline_stay){
+            .start_ns = EPOCH_NS + (uint64_t)start * 2 / 3 / STEP_NS * STEP_NS,
+            .end_ns = EPOCH_NS + (uint64_t)end * 2 / 3 / STEP_NS * STEP_NS,
+            .start = zero + start,
+            .end = zero + end,
+            .sm = (uint32_t)(place % SMS),
+        };
+    }
+    return CU_OK;
+}
+
+static cu_result launch(cu_function function, unsigned blocks, unsigned threads, unsigned dynamic,
+                        void **parameters, void **extra)
 {
     const struct image_kernel *kernel = (const struct image_kernel *)function;
 
@@ -517,6 +562,8 @@ static cu_result launch(cu_function function, unsigned threads, void **parameter
         return CU_OK;
     }
     note("launch", (int)threads);
+    if (strcmp(kernel->name, "timeline") == 0)
+        return run_timeline(blocks, dynamic, extra);
     for (size_t i = 0; i < COUNT(KERNELS); i++)
         if (strstr(kernel->name, KERNELS[i].name))
             return KERNELS[i].run(read_arguments(extra));
@@ -527,8 +574,8 @@ cu_result cuLaunchKernel(cu_function function, unsigned gx, unsigned gy, unsigne
                          unsigned by, unsigned bz, unsigned dynamic, cu_stream stream,
                          void **parameters, void **extra)
 {
-    (void)gx, (void)gy, (void)gz, (void)dynamic, (void)stream;
-    return launch(function, bx * by * bz, parameters, extra);
+    (void)stream;
+    return launch(function, gx * gy * gz, bx * by * bz, dynamic, parameters, extra);
 }
 
 /* ---- events ---- */
