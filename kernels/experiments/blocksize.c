@@ -107,7 +107,7 @@ static void conclude(const struct experiment_data *d, struct buf *out)
 
 const struct experiment EXPERIMENT_blocksize = {
     .name = "blocksize",
-    .question = "how many warps share an SM with this size of blocks, and does time follow?",
+    .question = "which sizes of blocks fill an SM, and does time follow?",
     .teaches = "An SM takes whole blocks, so some sizes leave places for warps empty. Code that "
                "waits for memory is slower by as much; code that keeps the units busy is not.",
     .source = blocksize_source,
