@@ -10,6 +10,7 @@
 #include "cells/help.h"
 #include "cells/segment.h"
 #include "cells/words.h"
+#include "kernels/experiment.h"
 #include "kernels/lessons.h"
 
 #include <stdio.h>
@@ -264,6 +265,8 @@ static void add_declaration_words(struct collector *c, const struct session *ses
 
 static void add_lessons(struct collector *c)
 {
+    for (size_t i = 0; i < EXPERIMENT_COUNT; i++)
+        add(c, EXPERIMENTS[i]->name, "module", EXPERIMENTS[i]->question);
     for (size_t i = 0; i < LESSON_COUNT; i++)
         add(c, LESSONS[i].name, "module", LESSONS[i].question);
 }

@@ -24,6 +24,18 @@ static void list_rungs(const struct lesson *lesson, struct buf *text)
     }
 }
 
+static void list_experiment(const struct experiment *e, struct buf *text)
+{
+    enum { QUESTION_AT = 15 }; /* column */
+
+    buf_printf(text, "  %-12s ", e->name);
+    text_put_wrapped(text, e->question, QUESTION_AT, QUESTION_AT);
+    buf_printf(text, "\n%*s%s=", QUESTION_AT, "", e->axis.name);
+    if (e->series.name)
+        buf_printf(text, " %s=", e->series.name);
+    buf_putc(text, '\n');
+}
+
 static int list_lessons(const struct call *call, struct err *err)
 {
     struct buf text = { 0 };
@@ -31,7 +43,7 @@ static int list_lessons(const struct call *call, struct err *err)
 
     buf_puts(&text, "A sweep each, measured on a GPU and modelled:\n");
     for (size_t i = 0; i < EXPERIMENT_COUNT; i++)
-        buf_printf(&text, "  %-12s %s\n", EXPERIMENTS[i]->name, EXPERIMENTS[i]->question);
+        list_experiment(EXPERIMENTS[i], &text);
     buf_puts(&text, "Variants of one kernel:\n");
     for (size_t i = 0; i < LESSON_COUNT; i++) {
         buf_printf(&text, "  %s  %s\n", LESSONS[i].name, LESSONS[i].question);
@@ -315,6 +327,16 @@ static const struct param PARAMS[] = {
 };
 
 static const struct field FIELDS[] = {
+    { "experiment", "", "the name of a sweep; its points are below. Variants: see there" },
+    { "points", "",
+      "one entry a point: x, series, correct, measured, modelled, closed_form, ratio" },
+    { "points[0].measured", "",
+      "median, iqr, min, cycles, repeat, clock_mhz, samples; null: no GPU" },
+    { "points[0].modelled", "", "value, cycles, time_us; null: not modelled" },
+    { "points[0].closed_form", "", "the same by a formula; null: there is none" },
+    { "mape", "%", "mean of |modelled - measured| / measured; null: not both" },
+    { "parameters", "", "calibrated: by this experiment, on an H200; predicted: by none" },
+    { "left_out", "", "what the model lacks, where mape is above goal_percent; else null" },
     { "variants", "", "one entry a variant: name, kernel, correct, branch, lane_efficiency, ..." },
     { "variants[0].branch", "", "what the compiler made of the branch: bra loop selp" },
     { "variants[0].lane_efficiency", "0..1", "lanes busy, of 32, over all instructions" },
@@ -328,15 +350,17 @@ static const struct field FIELDS[] = {
 
 const struct magic MAGIC_RUN = {
     .name = "run",
-    .summary = "a lesson's experiment: variants checked, counted, modelled and measured",
+    .summary = "an experiment: a sweep or variants, checked, modelled, measured on a GPU",
     .about =
-        "Each variant is a kernel of kernels/NAME.cu, compiled for the device, run on the "
-        "interpreter for its counts, and compared with the CPU's result before anything is timed; "
-        "a wrong one has no time. A GPU is warmed up, variants are measured in turn so that drift "
-        "meets all alike, repeats in which it throttled are done again, and the median and the "
-        "inter-quartile range are shown. A variant's twin does the same work with whole warps on "
-        "one path.",
+        "Each point of a sweep, each variant, is a kernel that %source prints: compiled for the "
+        "device, run on the interpreter, and compared with the CPU's result before anything is "
+        "timed; a wrong one has no time. A GPU is warmed up, points are measured in turn so that "
+        "drift meets all alike, and the median and the inter-quartile range are shown: of the time "
+        "between two events, or of the cycles between two readings of the SM's clock. The model "
+        "has the same launches. A sweep's keys are named in the list of %run; a variant's twin "
+        "does the same work with whole warps on one path.",
     .example = "%run\n"
+               "%run ilp device=H200 warps=1..8 chains=[1,4]\n"
                "%run divergence device=model\n"
                "%run divergence device=L40S n=64K block=128",
     .params = PARAMS,

@@ -5,6 +5,7 @@
 #include "cells/cuda_source.h"
 #include "cells/internal.h"
 #include "cells/magics.h"
+#include "kernels/experiment.h"
 #include "kernels/lessons.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct found {
     struct bytes text;
     int line;
     const struct lesson *lesson; /* when it is one of its kernels */
+    bool is_experiment;
     char origin[80];
 };
 
@@ -40,6 +42,20 @@ static bool find_lesson(const char *name, struct found *out)
     return false;
 }
 
+/* An experiment's kernel file, or what stands in front of all of them. */
+static bool find_experiment(const char *name, struct found *out)
+{
+    const struct experiment *e = experiment_find(name);
+
+    if (!e && strcmp(name, "stamp") != 0)
+        return false;
+    *out = (struct found){ .text = e ? e->source() : experiment_prelude(),
+                           .line = 1,
+                           .is_experiment = e != NULL };
+    snprintf(out->origin, sizeof(out->origin), "kernels/experiments/%.40s.cu", name);
+    return true;
+}
+
 static bool find_definition(const struct call *call, const char *name, struct found *out)
 {
     int cell;
@@ -60,6 +76,8 @@ static int no_source(const struct call *call, const char *name, struct err *err)
         for (size_t k = 0; k < LESSONS[i].rung_count; k++)
             nearest_try(&nearest, LESSONS[i].rungs[k].kernel);
     }
+    for (size_t i = 0; i < EXPERIMENT_COUNT; i++)
+        nearest_try(&nearest, EXPERIMENTS[i]->name);
     for (size_t i = 0; i < cuda_name_count(cuda); i++)
         nearest_try(&nearest, cuda_name_at(cuda, i).name);
     err_next(err, "%%run lists the lessons, %%who what the session defines");
@@ -131,7 +149,9 @@ static int edit(const struct call *call, const char *name, const struct found *f
     }
     if (f->lesson)
         rc = extract(call, f->lesson, name, &text, err);
-    else
+    else if (f->is_experiment)
+        buf_printf(&text, "%.*s\n", (int)experiment_prelude().size, experiment_prelude().data);
+    if (!f->lesson)
         buf_put(&text, f->text.data, f->text.size);
     if (rc == 0 && text.is_failed)
         rc = err_set(err, ERR_ResourceError, "out of memory");
@@ -146,7 +166,8 @@ static int run(struct call *call, struct err *err)
     const char *name = call_text(call, "name");
     struct found found = { .line = 1 };
 
-    if (!find_definition(call, name, &found) && !find_lesson(name, &found))
+    if (!find_definition(call, name, &found) && !find_lesson(name, &found) &&
+        !find_experiment(name, &found))
         return no_source(call, name, err);
     if (call_bool(call, "edit"))
         return edit(call, name, &found, err);
@@ -158,7 +179,7 @@ static const struct param PARAMS[] = {
     { .name = "name",
       .type = PARAM_NAME,
       .flags = PARAM_POSITIONAL | PARAM_REQUIRED,
-      .help = "a lesson, one of its kernels, or a definition of this session" },
+      .help = "a lesson or experiment, a lesson's kernel, or a definition of this session" },
     { .name = "edit",
       .type = PARAM_BOOL,
       .preset = "no",
@@ -169,9 +190,9 @@ const struct magic MAGIC_SOURCE = {
     .name = "source",
     .flags = MAGIC_SILENT,
     .summary = "prints the code of a lesson or a definition, or puts it in the next cell",
-    .about = "Lesson kernels are ordinary CUDA C inside the program: read them, put them into the "
-             "next cell with edit=yes, change them, run the cell.",
-    .example = "%source divergence\n"
+    .about = "The kernels of %run are ordinary CUDA C inside the program: read them, put them into "
+             "the next cell with edit=yes, change them, run the cell.",
+    .example = "%source policy\n"
                "%source long_by_lane",
     .params = PARAMS,
     .param_count = COUNT(PARAMS),

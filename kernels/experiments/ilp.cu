@@ -1,19 +1,24 @@
 /*
- * Experiment: how much parallel work fills a scheduler, and does it matter where it comes from?
+ * Experiment: how much parallel work fills a scheduler, and does it matter
+ * where it comes from?
  *
- * An FFMA's result is there after a few cycles (4 on most GPUs), and a scheduler could issue one
- * each cycle. So four of them have to be on their way: from four warps, or from one warp whose
- * instructions do not need each other. ilp_K runs K chains of FFMAs side by side in each thread.
+ * An FFMA's result is there after a few cycles (4 on most GPUs), and a
+ * scheduler could issue one each cycle. So four of them have to be on their
+ * way: from four warps, or from one warp whose instructions do not need each
+ * other. ilp_K runs K chains of FFMAs side by side in each thread.
  *
- * Expect  min(1, warps * K / latency)  of the issue slots: warps and chains count alike.
+ * Expect  min(1, warps * K / latency)  of the issue slots: warps and chains
+ *         count alike.
  */
 
 /* FFMAs of one round of the loop, all chains together. */
 #define WORK 256
 
-/* The factor and the term keep every chain near 1, whatever it starts with. */
-template <int K> static __device__ void chains(const float *in, float *out, long long *clocks,
-                                               int rounds)
+/* The factor and the term keep every chain near 1, whatever it starts with.
+ */
+template <int K>
+static __device__ void chains(const float *in, float *out, long long *clocks,
+                              int rounds)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v[K], sum = 0;
@@ -36,11 +41,11 @@ template <int K> static __device__ void chains(const float *in, float *out, long
     out[i] = sum;
 }
 
-#define ILP(K)                                                                                  \
-    extern "C" __global__ void ilp_##K(const float *in, float *out, long long *clocks,           \
-                                       int rounds)                                              \
-    {                                                                                           \
-        chains<K>(in, out, clocks, rounds);                                                     \
+#define ILP(K)                                                              \
+    extern "C" __global__ void ilp_##K(const float *in, float *out,         \
+                                       long long *clocks, int rounds)       \
+    {                                                                       \
+        chains<K>(in, out, clocks, rounds);                                 \
     }
 
 ILP(1)

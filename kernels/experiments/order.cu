@@ -1,11 +1,13 @@
 /*
  * Experiment: does the order of instructions for two units matter?
  *
- * An integer unit of 16 lanes takes a warp's instruction every 2nd cycle. In the order
- * FP FP INT INT  the second INT finds it taken: 5 cycles for 4 instructions. Alternating,
- * FP INT FP INT,  nobody waits: 4 cycles. Both kernels below do the same work.
+ * An integer unit of 16 lanes takes a warp's instruction every 2nd cycle. In
+ * the order FP FP INT INT  the second INT finds it taken: 5 cycles for 4
+ * instructions. Alternating, FP INT FP INT,  nobody waits: 4 cycles. Both
+ * kernels below do the same work.
  *
- * Look at %sass before you believe either: the order that runs is the compiler's.
+ * Look at %sass before you believe either: the order that runs is the
+ * compiler's.
  */
 
 #define WORK   128 /* instructions of one round */
@@ -24,33 +26,32 @@ static __device__ unsigned integer(unsigned v)
     return v;
 }
 
-/* is_fp(i): what the i-th instruction is. at: how many of its kind came before. */
-#define ORDER(name, is_fp, at)                                                                  \
-    extern "C" __global__ void order_##name(const unsigned *in, unsigned *out,                  \
-                                            long long *clocks, int rounds)                      \
-    {                                                                                           \
-        unsigned n[CHAINS], sum = 0;                                                            \
-        float f[CHAINS];                                                                        \
-                                                                                                \
-        for (int k = 0; k < CHAINS; k++) {                                                      \
-            n[k] = in[threadIdx.x % 32] + k;                                                    \
-            f[k] = __uint_as_float(in[threadIdx.x % 32]);                                       \
-        }                                                                                       \
-        __syncthreads();                                                                        \
-        long long start = clock64();                                                            \
-        _Pragma("unroll 1")                                                                     \
-        for (int r = 0; r < rounds; r++) {                                                      \
-            _Pragma("unroll")                                                                   \
-            for (int i = 0; i < WORK; i++)                                                      \
-                if (is_fp(i))                                                                   \
-                    f[at(i) % CHAINS] = fp(f[at(i) % CHAINS]);                                  \
-                else                                                                            \
-                    n[at(i) % CHAINS] = integer(n[at(i) % CHAINS]);                             \
-        }                                                                                       \
-        stamp(clocks, start);                                                                   \
-        for (int k = 0; k < CHAINS; k++)                                                        \
-            sum += n[k] + __float_as_uint(f[k]);                                                \
-        out[blockIdx.x * blockDim.x + threadIdx.x] = sum;                                       \
+/* is_fp(i): what the i-th instruction is. at: how many of its kind came
+ * before. */
+#define ORDER(name, is_fp, at)                                              \
+    extern "C" __global__ void order_##name(const unsigned *in,             \
+                                            unsigned *out,                  \
+                                            long long *clocks, int rounds)  \
+    {                                                                       \
+        unsigned n[CHAINS], sum = 0;                                        \
+        float f[CHAINS];                                                    \
+                                                                            \
+        for (int k = 0; k < CHAINS; k++) {                                  \
+            n[k] = in[threadIdx.x % 32] + k;                                \
+            f[k] = __uint_as_float(in[threadIdx.x % 32]);                   \
+        }                                                                   \
+        __syncthreads();                                                    \
+        long long start = clock64();                                        \
+        _Pragma("unroll 1") for (int r = 0; r < rounds; r++)                \
+        {                                                                   \
+            _Pragma("unroll") for (int i = 0; i < WORK; i++) if (is_fp(i))  \
+                f[at(i) % CHAINS] = fp(f[at(i) % CHAINS]);                  \
+            else n[at(i) % CHAINS] = integer(n[at(i) % CHAINS]);            \
+        }                                                                   \
+        stamp(clocks, start);                                               \
+        for (int k = 0; k < CHAINS; k++)                                    \
+            sum += n[k] + __float_as_uint(f[k]);                            \
+        out[blockIdx.x * blockDim.x + threadIdx.x] = sum;                   \
     }
 
 #define PAIR_IS_FP(i) ((i) % 4 < 2)

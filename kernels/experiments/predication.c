@@ -90,10 +90,10 @@ static void conclude(const struct experiment_data *d, struct buf *out)
             even = i;
     }
     if (even < d->x_count)
-        buf_printf(out, "Up to %lld steps it does not matter who disagrees; ",
+        buf_printf(out, "Up to a body of %lld it does not matter who disagrees; ",
                    (long long)d->xs[even]);
     else
-        buf_printf(out, "Already at %lld steps lanes that disagree cost more; ",
+        buf_printf(out, "Already with a body of %lld lanes that disagree cost more; ",
                    (long long)d->xs[0]);
     buf_printf(out, "with %lld, lanes that disagree take %.2f times as long as warps that do.",
                (long long)d->xs[last], ratio);

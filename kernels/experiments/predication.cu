@@ -1,10 +1,13 @@
 /*
- * Experiment: from which length on does an if become a branch, and what does a branch cost?
+ * Experiment: from which length on does an if become a branch, and what does
+ * a branch cost?
  *
- * Both ways of the if have n steps. Odd and even lanes disagree (split=lanes), or odd and even
- * warps do (split=warps), with the same machine code. A short if is no branch: each instruction
- * carries a condition, every lane goes through both ways, and it does not matter who disagrees.
- * A long one is a branch: warps that agree skip the other way, and warps that do not run both.
+ * Both ways of the if have n steps. Odd and even lanes disagree
+ * (split=lanes), or odd and even warps do (split=warps), with the same
+ * machine code. A short if is no branch: each instruction carries a
+ * condition, every lane goes through both ways, and it does not matter who
+ * disagrees. A long one is a branch: warps that agree skip the other way,
+ * and warps that do not run both.
  *
  * Expect no difference for short bodies, twice the time for long ones.
  */
@@ -27,25 +30,26 @@ template <int N> static __device__ __forceinline__ float other_way(float v)
 }
 
 /* shift 0: lanes disagree; 5: warps do. */
-#define PREDICATION(N)                                                                          \
-    extern "C" __global__ void predication_##N(const float *in, float *out, long long *clocks,  \
-                                               int rounds, int shift)                           \
-    {                                                                                           \
-        bool is_odd = threadIdx.x >> shift & 1;                                                 \
-        float v = in[threadIdx.x];                                                              \
-                                                                                                \
-        __syncthreads();                                                                        \
-        long long start = clock64();                                                            \
-        _Pragma("unroll 1")                                                                     \
-        for (int r = 0; r < rounds; r++) {                                                      \
-            if (is_odd)                                                                         \
-                v = one_way<N>(v);                                                              \
-            else                                                                                \
-                v = other_way<N>(v);                                                            \
-        }                                                                                       \
-        __syncwarp();                                                                           \
-        stamp(clocks, start);                                                                   \
-        out[blockIdx.x * blockDim.x + threadIdx.x] = v;                                         \
+#define PREDICATION(N)                                                      \
+    extern "C" __global__ void predication_##N(const float *in, float *out, \
+                                               long long *clocks,           \
+                                               int rounds, int shift)       \
+    {                                                                       \
+        bool is_odd = threadIdx.x >> shift & 1;                             \
+        float v = in[threadIdx.x];                                          \
+                                                                            \
+        __syncthreads();                                                    \
+        long long start = clock64();                                        \
+        _Pragma("unroll 1") for (int r = 0; r < rounds; r++)                \
+        {                                                                   \
+            if (is_odd)                                                     \
+                v = one_way<N>(v);                                          \
+            else                                                            \
+                v = other_way<N>(v);                                        \
+        }                                                                   \
+        __syncwarp();                                                       \
+        stamp(clocks, start);                                               \
+        out[blockIdx.x * blockDim.x + threadIdx.x] = v;                     \
     }
 
 PREDICATION(1)

@@ -1,8 +1,10 @@
 /*
- * What every experiment that reads the SM's clock has in front of its kernels.
+ * What every experiment that reads the SM's clock has in front of its
+ * kernels.
  */
 
-/* What a warp's lane 0 writes of its time: first reading, last reading, and on which SM. */
+/* What a warp's lane 0 writes of its time: first reading, last reading, and
+ * on which SM. */
 static __device__ void stamp(long long *clocks, long long start)
 {
     long long end = clock64();
