@@ -54,7 +54,7 @@ static int read_attributes(struct arena *arena, struct bytes card, struct gpu_in
     return 0;
 }
 
-static int64_t attribute(const struct gpu_info *gpu, const char *name)
+int64_t gpu_info_number(const struct gpu_info *gpu, const char *name)
 {
     for (size_t i = 0; i < gpu->attribute_count; i++)
         if (strcmp(gpu->attributes[i].name, name) == 0)
@@ -62,13 +62,20 @@ static int64_t attribute(const struct gpu_info *gpu, const char *name)
     return 0;
 }
 
+double gpu_info_bandwidth_gbs(const struct gpu_info *gpu)
+{
+    double khz = (double)gpu_info_number(gpu, "memoryClockRate");
+
+    return 2 * khz * (double)gpu_info_number(gpu, "memoryBusWidth") / 8 / 1e6;
+}
+
 /* "NVIDIA H200" is the model's H200: the row that names the same product, if there is one. */
 static const struct device *limits_of(const struct gpu_info *gpu, const char *name)
 {
     const struct device *row;
     const char *word = strncmp(name, "NVIDIA ", 7) == 0 ? name + 7 : name;
-    int major = (int)attribute(gpu, "major");
-    int minor = (int)attribute(gpu, "minor");
+    int major = (int)gpu_info_number(gpu, "major");
+    int minor = (int)gpu_info_number(gpu, "minor");
 
     row = device_find(word);
     if (row && row->cc_major == major && row->cc_minor == minor)
@@ -91,11 +98,11 @@ static int read_card(struct arena *arena, struct bytes record, int driver, struc
     if (row)
         out->device = *row;
     out->device.name = strncmp(name, "NVIDIA ", 7) == 0 ? name + 7 : name;
-    out->device.cc_major = (int)attribute(out, "major");
-    out->device.cc_minor = (int)attribute(out, "minor");
-    out->device.sms = (int)attribute(out, "multiProcessorCount");
-    out->device.clock_mhz = (int)(attribute(out, "clockRate") / 1000);
-    out->device.l2_bytes = attribute(out, "l2CacheSize");
+    out->device.cc_major = (int)gpu_info_number(out, "major");
+    out->device.cc_minor = (int)gpu_info_number(out, "minor");
+    out->device.sms = (int)gpu_info_number(out, "multiProcessorCount");
+    out->device.clock_mhz = (int)(gpu_info_number(out, "clockRate") / 1000);
+    out->device.l2_bytes = gpu_info_number(out, "l2CacheSize");
     return out->uuid ? 0 : no_memory(err);
 }
 

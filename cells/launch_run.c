@@ -269,6 +269,7 @@ static int put_request(struct runner *r, int status_fd, struct err *err)
                                       .repeat = r->options->repeat,
                                       .is_cold = r->options->is_cold,
                                       .is_single = 1,
+                                      .wants_copy = r->options->wants_copy,
                                       .is_timed = !p->is_debug,
                                       .is_writing =
                                           r->options->is_writing && p->sample_blocks == 0 };
@@ -299,9 +300,12 @@ static int read_answer(struct runner *r, const struct child_message *answer,
                        struct launch_outcome *out, struct err *err)
 {
     struct arena *arena = r->call->arena;
-    struct bytes done;
+    struct bytes done, copy;
     size_t clocks;
 
+    if (fields_find(child_message_body(answer), TAG_COPY_GBS, 0, &copy) &&
+        copy.size == sizeof(out->copy_gbs))
+        memcpy(&out->copy_gbs, copy.data, sizeof(out->copy_gbs));
     for (size_t i = 0; i < r->trials && !out->has_written; i++)
         if (fields_find(child_message_body(answer), TAG_DONE, i, &done))
             out->has_written = launch_read_facts(done, arena, &out->written);

@@ -18,8 +18,9 @@ struct launch_outcome {
     bool is_measured; /* timed on a card */
     double *samples_us, *clocks_mhz;
     size_t sample_count;
-    int rejected, inner, blocks_per_sm;
-    bool printed; /* the kernel wrote to stdout */
+    int rejected, inner, blocks_per_sm; /* blocks_per_sm: as the driver says; 0: it was not asked */
+    double copy_gbs;                    /* a copy within the card's memory; 0: not measured */
+    bool printed;                       /* the kernel wrote to stdout */
 };
 
 struct launch_request_options {
@@ -28,6 +29,7 @@ struct launch_request_options {
     int repeat;                /* GPU: 0 once, else times so many samples */
     bool wants_written;        /* interpreter: count a few blocks of the code as written, too */
     bool is_cold;              /* GPU: flush caches before each sample */
+    bool wants_copy;           /* GPU, timed: measure a copy, too */
     const struct bytes *probe; /* GPU: machine code of kernels/clock.cu; NULL: no clock is read */
 };
 

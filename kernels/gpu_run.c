@@ -86,6 +86,9 @@ static void put_done(const struct gpu_work *w, struct buf *answer)
         }
         fields_end(answer, begin);
     }
+    if (w->copy_gbs > 0)
+        fields_put(answer, TAG_COPY_GBS,
+                   (struct bytes){ (const char *)&w->copy_gbs, sizeof(w->copy_gbs) });
 }
 
 int gpu_run(const struct driver *cu, const unsigned char *uuid,
@@ -97,6 +100,8 @@ int gpu_run(const struct driver *cu, const unsigned char *uuid,
 
     if (rc == 0)
         rc = request->options.repeat > 0 ? gpu_time(&w, err) : run_once(&w, err);
+    if (rc == 0 && request->options.repeat > 0 && request->options.wants_copy)
+        rc = gpu_time_copy(&w, err);
     if (rc == 0 && request->options.repeat == 0 && request->options.is_writing)
         rc = launch_request_write_back(request, err);
     if (rc == 0)

@@ -43,6 +43,7 @@ struct gpu_work {
     struct gpu_clock clock;
     bool has_clock;
     int good, rejected; /* repeats that count, and that were thrown away */
+    double copy_gbs;    /* 0: not measured */
 };
 
 /* driver_check for this work's driver. */
@@ -95,5 +96,10 @@ void gpu_way_done(struct gpu_work *w, struct gpu_launch *launch);
 
 /* Fills samples_us and clocks_mhz of every launch, good and rejected. */
 int gpu_time(struct gpu_work *w, struct err *err) MUST_CHECK;
+
+/* ---- gpu_copy.c ---- */
+
+/* Fills copy_gbs; leaves it 0 where there is no room for a copy that says something. */
+int gpu_time_copy(struct gpu_work *w, struct err *err) MUST_CHECK;
 
 #endif

@@ -58,6 +58,7 @@ enum launch_tag {
     TAG_REJECTED,      /* int: repeats that were thrown away because the card throttled (gpu) */
     TAG_INNER,         /* int: launches in one sample, whose time is divided by it (gpu) */
     TAG_BLOCKS_PER_SM, /* int: what the driver says (gpu) */
+    TAG_COPY_GBS,      /* double, beside the records: what a copy reads and writes (gpu) */
     TAG_IS_BROKEN,     /* int, beside the records or the error: 1: the process ends now (gpu) */
     /* OP_DEVICES, answer */
     TAG_DRIVER,
@@ -130,7 +131,8 @@ struct launch_options {
     int64_t memory_limit; /* model: bytes of a launch's own state; 0: 1 GiB */
     int64_t max_thread_instructions; /* model: 0: 2^32 */
     int32_t is_cold;                 /* gpu, timed: caches are flushed before each sample */
-    int32_t is_single; /* gpu, timed: one launch a sample, whose buffers were restored before it */
+    int32_t is_single;  /* gpu, timed: one launch a sample, whose buffers were restored before it */
+    int32_t wants_copy; /* gpu, timed: measure a copy within the card's memory, too */
 };
 
 enum launch_stop {

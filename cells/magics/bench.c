@@ -7,6 +7,7 @@
 #include "cells/internal.h"
 #include "cells/images.h"
 #include "cells/cuda_table.h"
+#include "cells/gpus.h"
 #include "cells/magics.h"
 #include "cells/magics/launch.h"
 #include "cells/magics/occupancy.h"
@@ -22,6 +23,8 @@ struct bench {
     double median_us, iqr_us, min_us, max_us, clock_mhz;
     double bytes, flops; /* of one launch; 0: not known */
     bool is_counted;     /* bytes are those of the sectors that the interpreter counted */
+    double peak_gbs;     /* of the device; 0: not known */
+    bool is_asked;       /* the driver said it, else it is the table's */
 };
 
 /* ---- numbers ---- */
@@ -75,6 +78,23 @@ static void take_work(const struct call *call, struct bench *b)
     b->bytes = 32.0 * (double)(o->facts.global_load.sectors + o->facts.global_store.sectors);
 }
 
+/* What 100 % is: the card's own numbers where there is one. */
+static int find_peak(const struct call *call, struct bench *b, struct err *err)
+{
+    const struct session_device *d = &b->point.plan.device;
+    const struct gpu_info *info;
+
+    b->peak_gbs = d->device.bandwidth_gbs;
+    if (!d->is_gpu)
+        return 0;
+    if (workers_gpu_info(session_workers(call->session), d->gpu_index, &info, err) < 0)
+        return -1;
+    b->is_asked = gpu_info_bandwidth_gbs(info) > 0;
+    if (b->is_asked)
+        b->peak_gbs = gpu_info_bandwidth_gbs(info);
+    return 0;
+}
+
 static double gbs(const struct bench *b)
 {
     return b->median_us > 0 ? b->bytes / b->median_us / 1e3 : 0;
@@ -126,10 +146,16 @@ static json_t *known(bool is_known, double v)
     return is_known ? json_number(v) : json_null();
 }
 
+static const char *peak_source(const struct bench *b)
+{
+    return b->is_asked ? "driver" : "table";
+}
+
 static int set_fields(struct result *result, struct call *call, const struct bench *b,
                       struct err *err)
 {
     const struct device *d = &b->point.plan.device.device;
+    double copy = b->point.outcome.copy_gbs;
     json_t *f = result->fields;
     int failed = launch_set_fields(result, call, &b->point, err);
 
@@ -141,9 +167,15 @@ static int set_fields(struct result *result, struct call *call, const struct ben
     failed |= json_object_set_new(f, "min_us", json_number(b->min_us));
     failed |= json_object_set_new(f, "bytes", known(b->bytes > 0, b->bytes));
     failed |= json_object_set_new(f, "gbs", known(b->bytes > 0, gbs(b)));
-    failed |= json_object_set_new(f, "bandwidth_share",
-                                  known(b->bytes > 0 && d->bandwidth_gbs > 0,
-                                        share(gbs(b), d->bandwidth_gbs)));
+    failed |= json_object_set_new(f, "peak_gbs", known(b->peak_gbs > 0, b->peak_gbs));
+    failed |= json_object_set_new(f, "peak_source",
+                                  b->peak_gbs > 0 ? json_string(peak_source(b)) : json_null());
+    failed |=
+        json_object_set_new(f, "bandwidth_share",
+                            known(b->bytes > 0 && b->peak_gbs > 0, share(gbs(b), b->peak_gbs)));
+    failed |= json_object_set_new(f, "copy_gbs", known(copy > 0, copy));
+    failed |=
+        json_object_set_new(f, "copy_share", known(b->bytes > 0 && copy > 0, share(gbs(b), copy)));
     failed |= json_object_set_new(f, "gflops", known(b->flops > 0, gflops(b)));
     failed |= json_object_set_new(f, "flops_share",
                                   known(b->flops > 0 && peak_gflops(d) > 0,
@@ -186,65 +218,71 @@ static const char *answer(struct result *r, const struct bench *b)
     const char *how = b->point.outcome.is_measured ? "measured" : "modelled";
     const char *text =
         result_text(r, "%.40s takes %s (%s)", b->point.plan.kernel, us(r, b->median_us), how);
-    const struct device *d = &b->point.plan.device.device;
 
     if (b->bytes > 0)
         text = result_text(r, "%s: %s GB/s%s", text, rate(r, gbs(b)),
-                           of_peak(r, share(gbs(b), d->bandwidth_gbs), d->bandwidth_gbs, "GB/s"));
+                           of_peak(r, share(gbs(b), b->peak_gbs), b->peak_gbs, "GB/s"));
     return result_text(r, "%s.", text);
 }
 
-static int add_rows(struct result *r, const struct call *call, const struct bench *b,
-                    struct err *err)
+static void add_times(struct result *r, const struct call *call, const struct bench *b)
 {
     const struct launch_outcome *o = &b->point.outcome;
-    const struct device *d = &b->point.plan.device.device;
-    const char *names[8], *texts[8];
-    struct view_block *block;
-    size_t n = 0;
     char number[TEXT_NUMBER];
 
-    if (o->is_measured) {
-        names[n] = "time";
-        texts[n++] = result_text(r, "median %s, iqr %s, min %s, max %s", us(r, b->median_us),
-                                 us(r, b->iqr_us), us(r, b->min_us), us(r, b->max_us));
-        names[n] = "samples";
-        texts[n++] =
-            result_text(r, "%zu, one launch each, %s; %d thrown away (throttled)", o->sample_count,
-                        call_bool(call, "cold") ? "caches flushed before" : "caches warm",
-                        o->rejected);
-        names[n] = "clock";
-        texts[n++] = b->clock_mhz > 0
-                         ? result_text(r, "SM %s MHz", text_number(number, b->clock_mhz))
-                         : "not read";
-    } else {
-        names[n] = "time";
-        texts[n++] =
-            result_text(r, "%s cycles = %s, every time the same",
-                        text_number(number, (double)o->facts.timing.cycles), us(r, b->median_us));
+    if (!o->is_measured) {
+        view_fact(r, "time",
+                  result_text(r, "%s cycles = %s, every time the same",
+                              text_number(number, (double)o->facts.timing.cycles),
+                              us(r, b->median_us)));
+        return;
     }
-    if (b->bytes > 0) {
-        names[n] = "bytes";
-        texts[n++] =
-            result_text(r, "%s a launch (%s): %s GB/s%s", text_number(number, b->bytes),
-                        b->is_counted ? "32 for each sector counted" : "as said", rate(r, gbs(b)),
-                        of_peak(r, share(gbs(b), d->bandwidth_gbs), d->bandwidth_gbs, "GB/s"));
-    }
-    if (b->flops > 0) {
-        names[n] = "flops";
-        texts[n++] = result_text(r, "%s a launch (as said): %s GFLOP/s%s",
-                                 text_number(number, b->flops), rate(r, gflops(b)),
-                                 of_peak(r, share(gflops(b), peak_gflops(d)), peak_gflops(d),
-                                         "GFLOP/s (fp32)"));
-    }
-    block = view_add_facts(r, n);
-    if (!block)
-        return err_set(err, ERR_ResourceError, "out of memory");
-    for (size_t i = 0; i < n; i++) {
-        block->names[i] = names[i];
-        block->texts[i] = texts[i] ? texts[i] : "";
-    }
-    return 0;
+    view_fact(r, "time",
+              result_text(r, "median %s, iqr %s, min %s, max %s", us(r, b->median_us),
+                          us(r, b->iqr_us), us(r, b->min_us), us(r, b->max_us)));
+    view_fact(r, "samples",
+              result_text(r, "%zu, one launch each, %s; %d thrown away (throttled)",
+                          o->sample_count,
+                          call_bool(call, "cold") ? "caches flushed before" : "caches warm",
+                          o->rejected));
+    view_fact(r, "clock",
+              b->clock_mhz > 0 ? result_text(r, "SM %s MHz", text_number(number, b->clock_mhz))
+                               : "not read");
+}
+
+/* Percentages say of what: the memory's own numbers, and what a copy reached just now. */
+static void add_bytes(struct result *r, const struct bench *b)
+{
+    double copy = b->point.outcome.copy_gbs;
+    char number[TEXT_NUMBER];
+
+    if (b->bytes > 0)
+        view_fact(r, "bytes",
+                  result_text(r, "%s a launch (%s): %s GB/s%s", text_number(number, b->bytes),
+                              b->is_counted ? "32 for each sector counted" : "as said",
+                              rate(r, gbs(b)),
+                              of_peak(r, share(gbs(b), b->peak_gbs), b->peak_gbs, "GB/s")));
+    if (b->bytes > 0 && b->is_asked)
+        view_fact(r, "peak",
+                  "2 x memory clock x bus width, as the driver says; no program reaches it all");
+    if (b->bytes > 0 && copy > 0)
+        view_fact(r, "copy",
+                  result_text(r,
+                              "within the card, in this run: %s GB/s; the launch has %.0f %% of it",
+                              rate(r, copy), 100 * share(gbs(b), copy)));
+}
+
+static void add_flops(struct result *r, const struct bench *b)
+{
+    const struct device *d = &b->point.plan.device.device;
+    char number[TEXT_NUMBER];
+
+    if (b->flops > 0)
+        view_fact(r, "flops",
+                  result_text(r, "%s a launch (as said): %s GFLOP/s%s",
+                              text_number(number, b->flops), rate(r, gflops(b)),
+                              of_peak(r, share(gflops(b), peak_gflops(d)), peak_gflops(d),
+                                      "GFLOP/s (fp32)")));
 }
 
 static int show(struct result *r, struct call *call, const struct bench *b, struct err *err)
@@ -257,7 +295,10 @@ static int show(struct result *r, struct call *call, const struct bench *b, stru
         r->view.closing = "No GPU ran here: device=gpu measures, where there is one.";
     else if (!b->bytes && !b->flops)
         r->view.closing = "To compare it with the card's peak: bytes={12*n} flops={2*n}";
-    return add_rows(r, call, b, err);
+    add_times(r, call, b);
+    add_bytes(r, b);
+    add_flops(r, b);
+    return 0;
 }
 
 /* ---- the magic ---- */
@@ -296,6 +337,7 @@ static int measure(struct call *call, struct bench *b, struct err *err)
         options.repeat = (int)call_int(call, "repeat");
         options.is_cold = call_bool(call, "cold");
         options.probe = &probe;
+        options.wants_copy = true;
     }
     return launch_run(call, plan, &options, &b->point.outcome, err);
 }
@@ -313,7 +355,8 @@ static int run(struct call *call, struct err *err)
         return call_fail(call, sweep.keys[0].param->name, err, ERR_UsageError,
                          "%%bench times one launch; %%launch takes ranges and lists");
     if (launch_plan_make(call, &line, &sweep, 0, &bench.point.plan, err) < 0 ||
-        measure(call, &bench, err) < 0 || take_times(call, &bench, err) < 0)
+        measure(call, &bench, err) < 0 || take_times(call, &bench, err) < 0 ||
+        find_peak(call, &bench, err) < 0)
         return -1;
     take_work(call, &bench);
     result = result_new("bench", 1);
@@ -357,7 +400,13 @@ static const struct field FIELDS[] = {
     { "measured", "", "median_us, iqr_us, min_us, repeat, rejected, clock_mhz, samples_us; null" },
     { "modelled", "", "time_us, cycles; null: measured alone" },
     { "gbs", "GB/s", "bytes / median; null without bytes" },
-    { "bandwidth_share", "0..1", "gbs over the device's bandwidth" },
+    { "peak_gbs", "GB/s", "of the device's memory: what bandwidth_share is a share of" },
+    { "peak_source", "",
+      "driver (2 x memory clock x bus width, of a card) or table (%devices); null: unknown" },
+    { "bandwidth_share", "0..1", "gbs over peak_gbs" },
+    { "copy_gbs", "GB/s",
+      "measured: a copy within the card's memory, read and written; else null" },
+    { "copy_share", "0..1", "gbs over copy_gbs" },
     { "gflops", "GFLOP/s", "flops / median; null without flops" },
     { "flops_share", "0..1", "gflops over the device's fp32 peak" },
 };
@@ -369,7 +418,8 @@ const struct magic MAGIC_BENCH = {
         "On a GPU the launch runs once to see that it ends well, then repeat times between two "
         "events: the card is warmed up, buffers are restored and (cold=yes) caches flushed before "
         "each sample, and samples in which the card throttled are done again. Buffers stay as "
-        "they are. On the model it is the model's time, which is the same each time. A kernel's "
+        "they are. Shares are of the peak that the driver's numbers give, and of a copy within the "
+        "card that is measured in the same run. On the model it is the model's time, which is the same each time. A kernel's "
         "name alone means its last launch.",
     .example = "__global__ void scale(int n, float *x) {\n"
                "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"

@@ -213,6 +213,7 @@ static json_t *occupancy_json(const struct launch_point *p)
     set_real(&f, "theoretical", true, occ->occupancy);
     set_real(&f, "achieved", is_timed, o->facts.timing.achieved_occupancy);
     set_int(&f, "active_blocks", occ->active_blocks);
+    set_count(&f, "driver_blocks", o->blocks_per_sm > 0, o->blocks_per_sm);
     set(&f, "limiters", occupancy_limiters_json(occ));
     return json_whole(f.object, f.failed);
 }

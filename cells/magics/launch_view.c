@@ -249,10 +249,25 @@ static void add_occupancy(struct rows *rows, struct result *r, const struct laun
                                    percent(r, occ->occupancy), occ->active_blocks,
                                    plural(occ->active_blocks), occupancy_limiters_text(r, occ));
 
+    if (p->outcome.blocks_per_sm > 0)
+        text = result_text(r, "%s; the driver says %d", text, p->outcome.blocks_per_sm);
     if (p->outcome.has_facts && p->outcome.facts.timing.cycles > 0)
         text = result_text(r, "%s    %s achieved", text,
                            percent(r, p->outcome.facts.timing.achieved_occupancy));
     add(rows, "occupancy", text);
+}
+
+/* What a card's launch is made of; the interpreter's counts say more. */
+static void add_code(struct rows *rows, struct result *r, const struct launch_point *p)
+{
+    const struct cuda_kernel *k = &p->plan.image.resources;
+    int spills = k->spill_store_bytes + k->spill_load_bytes;
+
+    add(rows, "code",
+        result_text(r, "%d registers a thread, %s; shared %s static + %s dynamic bytes",
+                    k->registers,
+                    spills ? result_text(r, "%s bytes of spills", count(r, spills)) : "no spills",
+                    count(r, k->static_bytes), count(r, p->plan.dynamic_bytes)));
 }
 
 /* The largest stalls; selected and not selected are no stalls. */
@@ -298,6 +313,8 @@ static int add_rows(struct result *result, const struct launch_point *p, struct 
     const struct launch_outcome *o = &p->outcome;
 
     add_work(&rows, result, p);
+    if (!o->has_facts)
+        add_code(&rows, result, p);
     if (o->has_facts) {
         add_lanes(&rows, result, p);
         add_memory(&rows, result, &o->facts);
