@@ -63,20 +63,14 @@ static void conclude(const struct experiment_data *d, struct buf *out)
     size_t last = d->x_count - 1;
 
     for (size_t s = 0; s < d->series_count; s++) {
-        double one = experiment_at(d, d->value, s, 0), most = 0;
-        size_t best = 0;
+        double few = experiment_at(d, d->value, s, 0), many = experiment_at(d, d->value, s, last);
 
-        for (size_t i = 0; i <= last; i++)
-            if (experiment_at(d, d->value, s, i) > most) {
-                most = experiment_at(d, d->value, s, i);
-                best = i;
-            }
         buf_printf(out,
                    "%sin %s memory %lld address%s take%s %.3g additions a nanosecond and %lld take "
                    "%.3g, %.3g times as many",
                    s ? "; " : "", NAMES[d->series[s]], (long long)d->xs[0],
-                   d->xs[0] == 1 ? "" : "es", d->xs[0] == 1 ? "s" : "", one, (long long)d->xs[best],
-                   most, most / one);
+                   d->xs[0] == 1 ? "" : "es", d->xs[0] == 1 ? "s" : "", few,
+                   (long long)d->xs[last], many, many / few);
     }
     buf_puts(out, ".");
 }
