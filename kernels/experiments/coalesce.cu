@@ -1,14 +1,17 @@
 /*
- * Experiment: what does it cost when the lanes of a warp read words that lie apart?
+ * Experiment: what does it cost when the lanes of a warp read words that lie
+ * apart?
  *
- * Memory comes in sectors of 32 bytes, eight words. A warp that reads 32 words side by side needs
- * four of them; with a stride of two words eight, and from eight on each lane has a sector of its
- * own, of which it uses an eighth.
+ * Memory comes in sectors of 32 bytes, eight words. A warp that reads 32
+ * words side by side needs four of them; with a stride of two words eight,
+ * and from eight on each lane has a sector of its own, of which it uses an
+ * eighth.
  *
- * strided reads the same stretch of memory with each stride: every word, every second, ... Twice
- * the stride is half of the words, in the same time, until each sector serves one lane alone.
- * With an offset, each warp's words begin behind the start of a sector, and take one sector more;
- * the warp beside it needs that sector too, and finds it in L1.
+ * strided reads the same stretch of memory with each stride: every word,
+ * every second, ... Twice the stride is half of the words, in the same time,
+ * until each sector serves one lane alone. With an offset, each warp's words
+ * begin behind the start of a sector, and take one sector more; the warp
+ * beside it needs that sector too, and finds it in L1.
  *
  * Expect  useful bandwidth = memory's / min(stride, 8).
  */
@@ -23,10 +26,12 @@ static __device__ unsigned load(const unsigned *from)
 }
 
 /* Four loads on their way in each thread: none waits for the one before. */
-extern "C" __global__ void strided(const unsigned *in, unsigned *out, long long *clocks, int words,
-                                   int stride, int offset)
+extern "C" __global__ void strided(const unsigned *in, unsigned *out,
+                                   long long *clocks, int words, int stride,
+                                   int offset)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    int i = blockIdx.x * blockDim.x + threadIdx.x,
+        all = gridDim.x * blockDim.x;
     unsigned sum = 0;
 
 #pragma unroll 1
@@ -35,7 +40,8 @@ extern "C" __global__ void strided(const unsigned *in, unsigned *out, long long 
 
 #pragma unroll
         for (int u = 0; u < 4; u++)
-            v[u] = load(&in[(long long)(i + (k + u) * all) * stride + offset]);
+            v[u] =
+                load(&in[(long long)(i + (k + u) * all) * stride + offset]);
         sum += v[0] + v[1] + v[2] + v[3];
     }
     out[i] = sum;

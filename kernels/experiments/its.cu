@@ -43,8 +43,9 @@
 #define PATHS(load)                                                         \
     switch (threadIdx.x % 32 % paths) {                                     \
         PATH(load, 0)                                                       \
-        PATH(load, 1) PATH(load, 2) PATH(load, 3) PATH(load, 4)             \
-            PATH(load, 5) PATH(load, 6) PATH(load, 7)                       \
+        PATH(load, 1)                                                       \
+        PATH(load, 2) PATH(load, 3) PATH(load, 4) PATH(load, 5)             \
+            PATH(load, 6) PATH(load, 7)                                     \
     }
 
 /* in[i] is where a chain goes from word i, in bytes. */
