@@ -241,6 +241,10 @@ void launch_unmap(void *data, uint64_t offset, uint64_t size);
 /* Forgets what was written to a private view: it reads as the file again. */
 void launch_map_restore(void *data, uint64_t offset, uint64_t size);
 
+/* The same of some bytes of it, which are read from the file. */
+int launch_map_reread(int fd, uint64_t offset, uint64_t at, uint64_t size, void *data,
+                      const char *name, struct err *err) MUST_CHECK;
+
 /*
  * Writes what differs from the file back to it, page by page: pages that were never written are
  * found by asking /proc/self/pagemap for the others where it answers that (Linux 6.7), else by

@@ -79,6 +79,20 @@ void launch_map_restore(void *data, uint64_t offset, uint64_t size)
         madvise((char *)data - lead, size + lead, MADV_DONTNEED);
 }
 
+int launch_map_reread(int fd, uint64_t offset, uint64_t at, uint64_t size, void *data,
+                      const char *name, struct err *err)
+{
+    ssize_t n = 0;
+
+    for (uint64_t done = 0; done < size; done += (uint64_t)n) {
+        n = pread(fd, (char *)data + at + done, size - done, (off_t)(offset + at + done));
+        if (n <= 0)
+            return err_set(err, ERR_ResourceError, "buffer %s cannot be given back: %s", name,
+                           n < 0 ? strerror(errno) : "its file ends");
+    }
+    return 0;
+}
+
 /* A page whose bytes are the file's for sure. */
 static bool is_untouched(uint64_t entry)
 {

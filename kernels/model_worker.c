@@ -225,7 +225,40 @@ struct job {
     bool has_trial;                      /* one ended well */
     struct ptx_fault fault, unset_fault; /* of the last that failed; of a trial: */
     struct err unset;                    /* a variable without a value */
+    struct err lost;                     /* a buffer that could not be given back */
 };
+
+/* The memory of buffer i of a launch, which leaves the symbols out. */
+static struct launch_memory *memory_of(const struct job *job, size_t i)
+{
+    struct launch_memory *m = job->request->buffers;
+
+    while (m->row.flags & LAUNCH_IS_SYMBOL || i-- > 0)
+        m++;
+    return m;
+}
+
+/* Before anything is written to it, a buffer is what its file holds. */
+static void restore(void *context, size_t i, size_t at, size_t size)
+{
+    struct job *job = context;
+    const struct launch_memory *m = memory_of(job, i);
+    const struct launch_buffer *row = &m->row;
+
+    if (launch_map_reread(m->fd, row->offset, at, size, m->data, m->texts.name, &job->lost) == 0 &&
+        m->defined)
+        (void)!launch_map_reread(m->fd, row->defined_offset, at / 8, (size + 7) / 8, m->defined,
+                                 m->texts.name, &job->lost);
+}
+
+/* No launch of the request wrote so far. */
+static bool is_first(const struct job *job)
+{
+    for (size_t i = 0; i < job->buffer_count; i++)
+        if (atomic_load(job->buffers[i].is_written))
+            return false;
+    return true;
+}
 
 static void put_done(struct buf *body, const struct ptx_facts *facts)
 {
@@ -253,6 +286,8 @@ static void fill_launch(struct job *job, const struct launch *launch, struct ptx
     l->dynamic_shared_bytes = shape->dynamic_shared_bytes;
     l->buffers = job->buffers;
     l->buffer_count = job->buffer_count;
+    l->restore = is_first(job) ? restore : NULL;
+    l->restore_context = job;
     l->device = &request->device;
     l->registers = shape->registers;
     l->host_threads = host_threads();
@@ -345,6 +380,12 @@ static int run_launch(struct job *job, const struct launch *launch, const struct
     announce(job, module, &l);
     rc = ptx_run(module, &l, request->arena, &facts, &fault, err);
     flush(&job->printer);
+    if (job->lost.name) {
+        err_done(err);
+        *err = job->lost;
+        job->lost = (struct err){ 0 };
+        return -1;
+    }
     if (rc < 0) {
         name_timeout(request, &fault, name, err);
         job->fault = fault;
@@ -382,6 +423,13 @@ static int fail_unset(struct job *job, struct err *err)
     return -1;
 }
 
+/* Nothing is left of a trial. */
+static void forget_written(const struct job *job)
+{
+    for (size_t i = 0; i < job->buffer_count; i++)
+        atomic_store(job->buffers[i].is_written, false);
+}
+
 static void run_trial(struct job *job, const struct launch *launch, const struct ptx_module *module)
 {
     size_t before = job->answer->size;
@@ -392,6 +440,7 @@ static void run_trial(struct job *job, const struct launch *launch, const struct
         job->has_trial = run_launch(job, launch, module, &err) == 0;
         keep_unset(job, &err);
         launch_request_restore(job->request);
+        forget_written(job);
         if (job->has_trial)
             return;
     }

@@ -21,7 +21,7 @@ struct marks {
 
 struct saved {
     atomic_uchar *pages; /* PAGE_..., by page; NULL: the code never writes it */
-    uint8_t *old;        /* content of saved pages, at their place */
+    uint8_t *old;        /* content of saved pages, at their place; NULL: who launched has it */
     uint8_t *defined;    /* the same of the bits of defined bytes, or NULL: there are none */
 };
 
@@ -85,20 +85,27 @@ void footprint_find_written(const struct run *run, bool *is_written)
     }
 }
 
+/* Room for the pages as they were, unless the launch can be asked for them. */
+static int make_room(struct saved *s, const struct run *run, const struct region *r)
+{
+    s->pages = calloc(pages_of(r), sizeof *s->pages);
+    if (!s->pages || (run->launch->restore && r->buffer >= 0))
+        return s->pages ? 0 : -1;
+    s->old = malloc(pages_of(r) * PAGE);
+    s->defined = r->defined ? malloc(pages_of(r) * (PAGE / 8)) : NULL;
+    return s->old && (s->defined || !r->defined) ? 0 : -1;
+}
+
 static int follow(struct undo *undo, const bool *is_written, size_t *bits)
 {
     const struct run *run = undo->run;
 
     for (int i = 0; i < run->region_count; i++) {
         const struct region *r = &run->regions[i];
-        struct saved *s = &undo->regions[i];
 
         if (!is_written[i] || r->is_freed || !size_of(r))
             continue;
-        s->pages = calloc(pages_of(r), sizeof *s->pages);
-        s->old = malloc(pages_of(r) * PAGE);
-        s->defined = r->defined ? malloc(pages_of(r) * (PAGE / 8)) : NULL;
-        if (!s->pages || !s->old || (r->defined && !s->defined))
+        if (make_room(&undo->regions[i], run, r) < 0)
             return -1;
         *bits += 2 * pages_of(r) * PAGE_BITS;
     }
@@ -149,12 +156,19 @@ static size_t page_size(const struct region *r, size_t page)
     return left < PAGE ? left : PAGE;
 }
 
-static void give_back(const struct saved *s, const struct region *r, size_t page)
+static void give_back(const struct undo *undo, const struct region *r, const struct saved *s,
+                      size_t page)
 {
-    memcpy(r->data + page * PAGE, s->old + page * PAGE, page_size(r, page));
+    const struct ptx_launch *l = undo->run->launch;
+    size_t at = page * PAGE, size = page_size(r, page);
+
+    if (!s->old) {
+        l->restore(l->restore_context, (size_t)r->buffer, at, size);
+        return;
+    }
+    memcpy(r->data + at, s->old + at, size);
     if (s->defined)
-        memcpy(r->defined + page * (PAGE / 8), s->defined + page * (PAGE / 8),
-               (page_size(r, page) + 7) / 8);
+        memcpy(r->defined + at / 8, s->defined + at / 8, (size + 7) / 8);
 }
 
 void undo_all(struct undo *undo)
@@ -165,8 +179,18 @@ void undo_all(struct undo *undo)
 
         for (size_t p = 0; s->pages && p < pages_of(r); p++)
             if (atomic_load_explicit(&s->pages[p], memory_order_acquire) == PAGE_SAVED)
-                give_back(s, r, p);
+                give_back(undo, r, s, p);
     }
+}
+
+static void keep(struct saved *s, const struct region *r, size_t page)
+{
+    size_t at = page * PAGE, size = page_size(r, page);
+
+    if (s->old)
+        memcpy(s->old + at, r->data + at, size);
+    if (s->defined)
+        memcpy(s->defined + at / 8, r->defined + at / 8, (size + 7) / 8);
 }
 
 /* Whoever comes first saves; the others wait, as they must not write before. */
@@ -175,10 +199,7 @@ static void save_page(struct saved *s, const struct region *r, size_t page)
     unsigned char state = PAGE_FREE;
 
     if (atomic_compare_exchange_strong(&s->pages[page], &state, PAGE_BUSY)) {
-        memcpy(s->old + page * PAGE, r->data + page * PAGE, page_size(r, page));
-        if (s->defined)
-            memcpy(s->defined + page * (PAGE / 8), r->defined + page * (PAGE / 8),
-                   (page_size(r, page) + 7) / 8);
+        keep(s, r, page);
         atomic_store_explicit(&s->pages[page], PAGE_SAVED, memory_order_release);
         return;
     }

@@ -168,6 +168,12 @@ enum {
 enum { PTX_PRINT_LIMIT = 1 << 20 };
 typedef void ptx_print_fn(void *context, const char *text, size_t size);
 
+/*
+ * Gives bytes [at, at + size) of buffer i, and the bits of their values, what they were when the
+ * launch began; at is a multiple of 4096. From one host thread, while no block runs.
+ */
+typedef void ptx_restore_fn(void *context, size_t i, size_t at, size_t size);
+
 /* Start from { 0 } and fill what acts; zeros are the defaults named below. */
 struct ptx_launch {
     const struct ptx_kernel *kernel; /* of the module that is run */
@@ -191,6 +197,12 @@ struct ptx_launch {
 
     const struct ptx_buffer *buffers;
     size_t buffer_count;
+    /*
+     * Blocks that ran side by side may have to be undone. NULL: the launch keeps copies of the
+     * pages that it writes until it ends, which takes time and memory.
+     */
+    ptx_restore_fn *restore;
+    void *restore_context;
     const struct ptx_buffer *variables; /* one a module variable, in order; NULL: fresh copies */
 
     const struct device *device; /* SM count, clock and limits: for special registers and time */

@@ -40,8 +40,40 @@ static const struct launch LAUNCHES[] = {
     { "busy", 400, 64, { 4 * 25600 }, { 20 }, 1, ERR_none },
 };
 
-static struct outcome run(const char *sample, const struct launch *l, int host_threads)
+/* The buffers as they were, for who asks. */
+struct originals {
+    const struct rig *rig;
+    uint8_t *data[MOST_BUFFERS];
+    size_t given; /* bytes that were asked for */
+};
+
+static void give_back(void *context, size_t i, size_t at, size_t size)
 {
+    struct originals *o = context;
+
+    assert_int_equal(at % 4096, 0);
+    assert_true(at + size <= o->rig->buffers[i].size);
+    memcpy((uint8_t *)o->rig->buffers[i].data + at, o->data[i] + at, size);
+    o->given += size;
+}
+
+static void keep_originals(struct rig *rig, struct originals *o)
+{
+    *o = (struct originals){ .rig = rig };
+    for (size_t i = 0; i < rig->launch.buffer_count; i++) {
+        o->data[i] = malloc(rig->buffers[i].size);
+        assert_non_null(o->data[i]);
+        memcpy(o->data[i], rig->buffers[i].data, rig->buffers[i].size);
+    }
+    rig->launch.restore = give_back;
+    rig->launch.restore_context = o;
+}
+
+/* is_kept: who launches has the buffers as they were. *given: what was asked back of them. */
+static struct outcome run_kept(const char *sample, const struct launch *l, int host_threads,
+                               bool is_kept, size_t *given)
+{
+    struct originals originals = { 0 };
     struct outcome out = { .name = ERR_none };
     uint64_t parameters[8] = { 0 };
     uint8_t *blob = (uint8_t *)parameters;
@@ -62,8 +94,13 @@ static struct outcome run(const char *sample, const struct launch *l, int host_t
     for (int i = 0; i < l->number_count; i++)
         memcpy(blob + at + 4 * i, &l->numbers[i], sizeof l->numbers[i]);
     rig.launch.host_threads = host_threads;
+    if (is_kept)
+        keep_originals(&rig, &originals);
     if (rig_try(&rig, l->kernel, l->grid, l->block, parameters) < 0)
         out.name = rig.err.name;
+    *given = originals.given;
+    for (int i = 0; i < MOST_BUFFERS; i++)
+        free(originals.data[i]);
     out.thread_instructions = rig.facts.thread_instructions;
     out.sectors = rig.facts.global_load.sectors + rig.facts.global_store.sectors;
     out.atom = rig.facts.atom;
@@ -77,6 +114,13 @@ static struct outcome run(const char *sample, const struct launch *l, int host_t
     }
     rig_done(&rig);
     return out;
+}
+
+static struct outcome run(const char *sample, const struct launch *l, int host_threads)
+{
+    size_t given;
+
+    return run_kept(sample, l, host_threads, false, &given);
 }
 
 static void done(struct outcome *o)
@@ -122,6 +166,25 @@ static void results_are_those_of_blocks_in_order(void **state)
             }
             done(&want);
         }
+}
+
+/* Of blocks that met all is undone: page by page from copies, or by who launched. */
+static void what_met_is_asked_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(LAUNCHES); i++) {
+        size_t given;
+        struct outcome want = run("parallel.opt", &LAUNCHES[i], 1);
+        struct outcome got = run_kept("parallel.opt", &LAUNCHES[i], 3, true, &given);
+
+        compare(&LAUNCHES[i], &want, &got, 3);
+        if (!strcmp(LAUNCHES[i].kernel, "chain"))
+            assert_true(given >= LAUNCHES[i].sizes[0] / 2);
+        if (!strcmp(LAUNCHES[i].kernel, "busy"))
+            assert_int_equal(given, 0);
+        done(&want);
+        done(&got);
+    }
 }
 
 /* In order the last block wins, and every block sees what the one before it left. */
@@ -345,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_those_of_blocks_in_order),
+        cmocka_unit_test(what_met_is_asked_back),
         cmocka_unit_test(the_order_is_that_of_block_numbers),
         cmocka_unit_test(stores_through_loaded_pointers_are_followed),
         cmocka_unit_test(progress_ends_at_the_number_of_blocks),
