@@ -250,7 +250,7 @@ static void add_occupancy(struct rows *rows, struct result *r, const struct laun
                                    plural(occ->active_blocks), occupancy_limiters_text(r, occ));
 
     if (p->outcome.blocks_per_sm > 0)
-        text = result_text(r, "%s; the driver says %d", text, p->outcome.blocks_per_sm);
+        text = result_text(r, "%s; driver: %d", text, p->outcome.blocks_per_sm);
     if (p->outcome.has_facts && p->outcome.facts.timing.cycles > 0)
         text = result_text(r, "%s    %s achieved", text,
                            percent(r, p->outcome.facts.timing.achieved_occupancy));
