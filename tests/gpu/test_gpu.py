@@ -1,27 +1,14 @@
 """On a real card: its properties, the divergence lesson measured, and the model beside it."""
-import json
-import os
-import subprocess
-
 import pytest
 
-MIME = "application/vnd.warpbook.v1+json"
+from gpu_cells import Driver, needs_card
 
-pytestmark = pytest.mark.skipif(
-    not (os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg")), reason="needs a GPU")
+pytestmark = needs_card
 
 
 def run(warpbook, text):
     """The results of a cell's text, one dictionary each."""
-    done = subprocess.run([warpbook, "cell", "-", "--format", "json"], input=text.encode(),
-                          capture_output=True, timeout=300, check=False)
-    results = []
-    for line in done.stdout.splitlines():
-        for output in json.loads(line)["outputs"]:
-            assert output["output_type"] != "error", "\n".join(output["traceback"])
-            if MIME in output.get("data", {}):
-                results.append(output["data"][MIME])
-    return results
+    return Driver(warpbook).cells(text)[0].ok().results
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +76,5 @@ def test_any_size_is_right(warpbook, n, block):
 
 
 def test_a_card_that_is_not_there_is_a_device_error(warpbook):
-    done = subprocess.run([warpbook, "cell", "-"], input=b"%run divergence device=gpu:99",
-                          capture_output=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert b"DeviceError: gpu:99: this machine has" in done.stdout + done.stderr
+    answer, = Driver(warpbook).cells("%run divergence device=gpu:99")
+    assert "DeviceError: gpu:99: this machine has" in answer.report
