@@ -312,6 +312,32 @@ void panel_marks(struct panel *panel, size_t row, const struct figure_marks *mar
     m->texts = marks->texts ? copy_names(panel->result, marks->texts, n) : NULL;
 }
 
+static struct figure_thing *copy_things(struct result *result, const struct figure_thing *things,
+                                        size_t n)
+{
+    struct figure_thing *copy = copy_items(result, things, n, sizeof(*things));
+
+    for (size_t i = 0; copy && i < n; i++) {
+        copy[i].name = copy_text(result, things[i].name);
+        copy[i].note = copy_text(result, things[i].note);
+    }
+    return copy;
+}
+
+struct panel *figure_add_plan(struct figure *figure, const char *title,
+                              const struct figure_plan *plan)
+{
+    struct panel *panel = new_panel(figure, PANEL_PLAN, title);
+
+    if (!panel)
+        return NULL;
+    panel->plan = *plan;
+    panel->plan.part = copy_text(figure->result, plan->part);
+    panel->plan.things = copy_things(figure->result, plan->things, plan->thing_count);
+    panel->plan.shared = copy_things(figure->result, plan->shared, plan->shared_count);
+    return panel->plan.things && panel->plan.shared ? join(figure, panel) : NULL;
+}
+
 struct figure *figure_add_frame(struct figure *figure, const char *key, const char *label,
                                 const char *title, const char *desc, const char *conclusion)
 {

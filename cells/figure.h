@@ -145,12 +145,29 @@ struct figure_cells {
     size_t bundle; /* a gap after so many columns: 8 words a sector; 0: none */
 };
 
+/* One thing on a plan: what it is, how much of it, and its marks, which are counted one by one. */
+struct figure_thing {
+    const char *name; /* "registers" */
+    const char *note; /* "64 KB"; or NULL */
+    size_t marks;     /* 32 lanes; 0: none */
+    enum figure_tone tone;
+};
+
+/* A floor plan: parts that are all alike, and below them what they share. */
+struct figure_plan {
+    const char *part; /* "partition": its copies are numbered from 0 */
+    size_t part_count;
+    const struct figure_thing *things, *shared; /* of each part; of all parts together */
+    size_t thing_count, shared_count;
+};
+
 enum panel_kind {
     PANEL_LINES,
     PANEL_BARS,
     PANEL_HEAT,
     PANEL_GANTT,
     PANEL_CELLS,
+    PANEL_PLAN,
 };
 
 struct panel {
@@ -162,6 +179,7 @@ struct panel {
         struct figure_heat heat;
         struct figure_gantt gantt;
         struct figure_cells cells;
+        struct figure_plan plan;
     };
     struct result *result; /* whose arena it is in */
     struct panel *next;
@@ -235,6 +253,9 @@ struct panel *figure_add_cells(struct figure *figure, const char *title, struct 
                                const struct figure_state *states, size_t state_count,
                                size_t row_count, size_t column_count, size_t bundle);
 void panel_marks(struct panel *panel, size_t row, const struct figure_marks *marks);
+
+struct panel *figure_add_plan(struct figure *figure, const char *title,
+                              const struct figure_plan *plan);
 
 /* A frame of a slider: returns its figure, to which panels are added as usual. */
 struct figure *figure_add_frame(struct figure *figure, const char *key, const char *label,

@@ -17,8 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { MAX_TEXT = 16 << 20 };
 
 static bool is_program(char *out, const char *folder, size_t n)

@@ -15,11 +15,7 @@ clang-format --dry-run --Werror $sources $headers >/dev/null 2>&1 || {
 
 scripts/words.sh || status=1
 
-flags="-std=c11 -I. -D_GNU_SOURCE $(pkg-config --cflags libzmq jansson uuid libsodium)"
-found=$(echo "$sources" | grep -v '^tests/' |
-    xargs -P 2 -n 8 sh -c 'flags=$0; clang-tidy --quiet "$@" -- $flags' "$flags" 2>/dev/null |
-    grep -E '(warning|error):')
-[ -z "$found" ] || { echo "$found"; fail clang-tidy; }
+scripts/tidy.sh $(echo "$sources" | grep -v '^tests/') || fail clang-tidy
 
 [ $status = 0 ] && echo "lint: clean"
 exit $status

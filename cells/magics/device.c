@@ -209,6 +209,7 @@ static int show(struct call *call, const struct session_device *device, bool is_
         device_add_facts(result, dev);
     if (!is_pick)
         device_add_latencies(result, dev);
+    device_add_plan(result, dev);
     if (call_given(call, "save"))
         result->view.closing =
             result_text(result, "Written: %.40s. Change it, then: %%device file=\"%.40s\"",
@@ -284,7 +285,8 @@ const struct magic MAGIC_DEVICE = {
     .about =
         "%device shows the session's device; %device L40S picks one from the table (%devices "
         "lists it), cc=8.9 a bare compute capability, gpu the card of this machine with what its "
-        "driver says of it. Case, blanks, - and _ do not count.\n\n"
+        "driver says of it. Case, blanks, - and _ do not count. The figure is the floor plan of an "
+        "SM: its partitions with scheduler, registers and lanes, and what they share.\n\n"
         "A new name with limits makes a device up, for textbook exercises: %device toy "
         "threads=1536 blocks=4. What is not given is as on the session's device, or as from= "
         "says. A text file does the same (file=\"my.device\"), one `name = value` a line with "

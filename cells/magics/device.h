@@ -31,6 +31,11 @@ void device_add_attributes(struct result *result, const struct gpu_info *info);
 /* The same by name: numbers, and lists for dimensions. New reference, or NULL. */
 json_t *device_properties_json(const struct gpu_info *info);
 
+/* ---- device_plan.c ---- */
+
+/* The figure: the floor plan of one SM. */
+void device_add_plan(struct result *result, const struct device *dev);
+
 /* ---- device_latency.c ---- */
 
 /*

@@ -1,7 +1,7 @@
 /*
  * The kinds of panels, one file each (svg_lines.c, svg_bars.c, svg_heat.c,
- * svg_gantt.c, svg_cells.c). Each says how tall it wants to be at a width, then draws itself
- * into its box; svg.c puts them side by side or below each other.
+ * svg_gantt.c, svg_cells.c, svg_plan.c). Each says how tall it wants to be at a width, then draws
+ * itself into its box; svg.c puts them side by side or below each other.
  */
 #ifndef WB_CELLS_RENDER_PANELS_H
 #define WB_CELLS_RENDER_PANELS_H
@@ -23,6 +23,9 @@ void gantt_draw(struct drawing *d, const struct panel *panel, struct box box);
 
 int cells_height(const struct figure_cells *cells, bool has_title, int width);
 void cells_draw(struct drawing *d, const struct panel *panel, struct box box);
+
+int plan_height(const struct figure_plan *plan, bool has_title, int width);
+void plan_draw(struct drawing *d, const struct panel *panel, struct box box);
 
 /* What all kinds begin with: the title, when there is one. Returns where the rest starts. */
 enum { PANEL_TITLE = 20 * PX };

@@ -171,6 +171,19 @@ void pen_rect(struct drawing *d, struct box box, int radius, const char *attribu
     buf_printf(&d->body, " %s/>\n", attributes);
 }
 
+void pen_put_mark(struct buf *path, struct box box)
+{
+    buf_putc(path, 'M');
+    pen_point(path, box.x, box.y);
+    buf_putc(path, 'h');
+    pen_number(path, box.width);
+    buf_putc(path, 'v');
+    pen_number(path, box.height);
+    buf_putc(path, 'h');
+    pen_number(path, -box.width);
+    buf_putc(path, 'z');
+}
+
 /* A tile of 6 by 6 pixels: ground, and strokes over it. */
 struct hatch {
     const char *ground, *ink;

@@ -77,6 +77,9 @@ int pen_text_width(enum text_size size, enum text_look look, const char *text);
 void pen_line(struct drawing *d, int x1, int y1, int x2, int y2, const char *attributes);
 void pen_rect(struct drawing *d, struct box box, int radius, const char *attributes);
 
+/* A rectangle as part of the path that many marks of one fill share. */
+void pen_put_mark(struct buf *path, struct box box);
+
 /* The value of a fill attribute; marks the hatch as used. */
 const char *pen_fill(struct drawing *d, enum fill fill);
 void pen_put_hatches(struct buf *out, unsigned fills);

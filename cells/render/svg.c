@@ -55,6 +55,8 @@ static int panel_height(const struct panel *panel, int width)
         return gantt_height(&panel->gantt, has_title, width);
     case PANEL_CELLS:
         return cells_height(&panel->cells, has_title, width);
+    case PANEL_PLAN:
+        return plan_height(&panel->plan, has_title, width);
     }
     return 0;
 }
@@ -76,6 +78,9 @@ static void draw_panel(struct drawing *d, const struct panel *panel, struct box 
         break;
     case PANEL_CELLS:
         cells_draw(d, panel, box);
+        break;
+    case PANEL_PLAN:
+        plan_draw(d, panel, box);
         break;
     }
 }

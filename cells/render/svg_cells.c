@@ -129,19 +129,6 @@ static struct raster raster_of(const struct figure_cells *cells, struct box box)
     return r;
 }
 
-static void put_mark(struct buf *path, int x, int y, int width, int height)
-{
-    buf_putc(path, 'M');
-    pen_point(path, x, y);
-    buf_putc(path, 'h');
-    pen_number(path, width);
-    buf_putc(path, 'v');
-    pen_number(path, height);
-    buf_putc(path, 'h');
-    pen_number(path, -width);
-    buf_putc(path, 'z');
-}
-
 /* Where the stretch of columns with the same text, or the same state, ends; gaps cut the latter. */
 static size_t stretch_end(const struct raster *r, size_t row, size_t column, bool by_text)
 {
@@ -172,8 +159,9 @@ static bool put_state(struct drawing *d, const struct raster *r, uint8_t state)
             end = stretch_end(r, row, c, false);
             if (state_at(r->cells, row, c) != state)
                 continue;
-            put_mark(&d->body, column_x(r, c), y, right_of(r, end) - column_x(r, c),
-                     r->height - r->gap);
+            pen_put_mark(&d->body,
+                         (struct box){ column_x(r, c), y, right_of(r, end) - column_x(r, c),
+                                       r->height - r->gap });
             is_any = true;
         }
         y += r->height;

@@ -135,19 +135,6 @@ static uint8_t main_state(const struct track *t, const struct figure_row *row, s
     return (uint8_t)best;
 }
 
-static void put_run(struct buf *path, int x, int y, int width, int height)
-{
-    buf_putc(path, 'M');
-    pen_point(path, x, y);
-    buf_putc(path, 'h');
-    pen_number(path, width);
-    buf_putc(path, 'v');
-    pen_number(path, height);
-    buf_putc(path, 'h');
-    pen_number(path, -width);
-    buf_putc(path, 'z');
-}
-
 /* All stretches of one state in one row. */
 static bool put_row_state(struct drawing *d, const struct track *t, const struct figure_row *row,
                           uint8_t state, int y, int height)
@@ -162,7 +149,8 @@ static bool put_row_state(struct drawing *d, const struct track *t, const struct
         while (end < cycles && main_state(t, row, end) == state)
             end += t->merged;
         end = end < cycles ? end : cycles;
-        put_run(&d->body, cycle_x(t, cycle), y, cycle_x(t, end) - cycle_x(t, cycle), height);
+        pen_put_mark(&d->body, (struct box){ cycle_x(t, cycle), y,
+                                             cycle_x(t, end) - cycle_x(t, cycle), height });
         is_any = true;
     }
     return is_any;

@@ -200,19 +200,6 @@ static struct box cell_box(const struct figure_heat *heat, const struct box *map
     return (struct box){ left, top, column_x(heat, map, x + 1) - left, bottom - top };
 }
 
-static void put_box(struct buf *path, struct box b)
-{
-    buf_putc(path, 'M');
-    pen_point(path, b.x, b.y);
-    buf_putc(path, 'h');
-    pen_number(path, b.width);
-    buf_putc(path, 'v');
-    pen_number(path, b.height);
-    buf_putc(path, 'h');
-    pen_number(path, -b.width);
-    buf_putc(path, 'z');
-}
-
 /* How many neighbours share a mark, so that no mark is thinner than a pixel. */
 static size_t merged(size_t count, int room, int coarseness)
 {
@@ -257,7 +244,7 @@ static void put_class(struct drawing *d, const struct figure_heat *heat, const s
                 b.width -= PX;
                 b.height -= PX;
             }
-            put_box(&d->body, b);
+            pen_put_mark(&d->body, b);
         }
     }
 }

@@ -5,7 +5,9 @@
 #include "tests/unit/cell_harness.h"
 
 #include "cells/device_file.h"
+#include "cells/figure.h"
 #include "cells/file.h"
+#include "cells/magics/device.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -85,6 +87,80 @@ static void latencies_are_fields_with_their_sources(void **state)
     assert_non_null(strstr(buf_text(&((struct harness *)*state)->display), "  unknown "));
     /* No number is no zero: */
     assert_int_equal(harness_run(*state, "%device L40S\n%check _.latencies.double.least == 0"), -1);
+}
+
+static const struct figure_thing *thing_of(const struct figure_thing *things, size_t n,
+                                           const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(things[i].name, name) == 0)
+            return &things[i];
+    return NULL;
+}
+
+static size_t marks_of(const struct figure_thing *things, size_t n, const char *name)
+{
+    const struct figure_thing *thing = thing_of(things, n, name);
+
+    return thing ? thing->marks : SIZE_MAX;
+}
+
+/* LESSONS.md F7. An L40S has 2 FP64 lanes for 4 partitions: they belong to none of them. */
+static void the_floor_plan_counts_what_each_partition_has(void **state)
+{
+    static const struct {
+        const char *device;
+        size_t partitions, warps, fp32, int32, fp64; /* SIZE_MAX: not in a partition */
+    } cases[] = {
+        { "L40S", 4, 12, 32, 16, SIZE_MAX }, { "H200", 4, 16, 32, 16, 16 },
+        { "A100", 4, 16, 16, 16, 8 },        { "P100", 2, 32, 32, 0, 0 },
+        { "cc 12.0", 4, 12, 32, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct result *result = result_new("device", 1);
+        const struct figure_plan *plan;
+
+        device_add_plan(result, device_find(cases[i].device));
+        plan = &result->figure->first->plan;
+        assert_int_equal(plan->part_count, cases[i].partitions);
+        assert_int_equal(marks_of(plan->things, plan->thing_count, "room for warps"),
+                         cases[i].warps);
+        assert_int_equal(marks_of(plan->things, plan->thing_count, "FP32 lanes"), cases[i].fp32);
+        assert_int_equal(marks_of(plan->things, plan->thing_count, "INT32 lanes"), cases[i].int32);
+        assert_int_equal(marks_of(plan->things, plan->thing_count, "FP64 lanes"), cases[i].fp64);
+        if (cases[i].fp64 == SIZE_MAX)
+            assert_int_equal(marks_of(plan->shared, plan->shared_count, "FP64 lanes"), 2);
+        result_release(&result);
+    }
+}
+
+static void the_floor_plan_says_what_is_unknown(void **state)
+{
+    struct result *result = result_new("device", 1);
+    const struct figure_plan *plan;
+
+    (void)state;
+    device_add_plan(result, device_find("P100"));
+    plan = &result->figure->first->plan;
+    assert_string_equal(thing_of(plan->things, plan->thing_count, "INT32 lanes")->note, "unknown");
+    assert_null(thing_of(plan->things, plan->thing_count, "tensor cores"));
+    result_release(&result);
+}
+
+/* 30 warps for 7 schedulers: a part has a number with decimals, and no marks. */
+static void a_made_up_device_has_a_floor_plan(void **state)
+{
+    struct harness *h = *state;
+
+    pass(h, "%device toy from=L40S partitions=2 warps=32 fp32=64 registers=8K");
+    assert_non_null(strstr(buf_text(&h->display),
+                           "An SM of toy has 2 partitions of 1 scheduler, 16 KB of registers, 32 "
+                           "FP32 lanes and\nroom for 16 warps."));
+    assert_non_null(strstr(buf_text(&h->display), "2 x 16 KB = 32 KB = 8,192 of 32 bits"));
+    pass(h, "%device odd from=L40S partitions=7 warps=30");
+    assert_non_null(strstr(buf_text(&h->display), "7 x 4.286 = 30 = 960 threads"));
 }
 
 static void impossible_devices_are_refused_where_they_are_written(void **state)
@@ -279,6 +355,9 @@ int main(void)
         cmocka_unit_test(textbook_devices_can_be_made_up),
         cmocka_unit_test(what_is_not_given_is_taken_from_the_base_or_follows),
         cmocka_unit_test(latencies_are_fields_with_their_sources),
+        cmocka_unit_test(the_floor_plan_counts_what_each_partition_has),
+        cmocka_unit_test(the_floor_plan_says_what_is_unknown),
+        cmocka_unit_test(a_made_up_device_has_a_floor_plan),
         cmocka_unit_test(impossible_devices_are_refused_where_they_are_written),
         cmocka_unit_test(a_file_makes_a_device),
         cmocka_unit_test(what_is_saved_reads_back),

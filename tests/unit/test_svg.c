@@ -103,6 +103,7 @@ static void hostile_labels_stay_text(void **state)
     static const char *const names[] = { HOSTILE, HOSTILE };
     static const struct figure_state states[] = { { HOSTILE, TONE_SELECTED } };
     static const uint8_t cycles[] = { 0, 0 };
+    static const struct figure_thing thing = { HOSTILE, HOSTILE, 3, TONE_STALLED };
     struct figure_axis axis = { .label = HOSTILE };
     struct result *result = result_new("test", 1);
     struct figure *figure = figure_new(result, HOSTILE, HOSTILE, HOSTILE);
@@ -123,6 +124,7 @@ static void hostile_labels_stay_text(void **state)
         panel, 0,
         &(struct figure_marks){
             .name = HOSTILE, .group = HOSTILE, .note = HOSTILE, .states = cycles, .texts = names });
+    figure_add_plan(figure, HOSTILE, &(struct figure_plan){ HOSTILE, 2, &thing, &thing, 1, 1 });
     check(result, "hostile");
 }
 
@@ -472,6 +474,30 @@ static void grids_of_any_size_stay_small(void **state)
     }
 }
 
+/* 3 parts of 20 marks and 5 that they share; then as many of everything as a device may have. */
+static void a_plan_draws_each_thing_of_each_part_one_by_one(void **state)
+{
+    static const struct figure_thing few = { "lanes", "20", 20, TONE_NOT_SELECTED };
+    static const struct figure_thing shared = { "cache", "a note much too long for a part", 5,
+                                                TONE_SELECTED };
+    static const struct figure_thing many = { "lanes", "1,024", 1024, TONE_STALLED };
+    struct result *result;
+    struct figure *figure = new_figure(&result);
+    char *svg;
+
+    (void)state;
+    figure_add_plan(figure, NULL, &(struct figure_plan){ "part", 3, &few, &shared, 1, 1 });
+    svg = draw(figure);
+    assert_int_equal(markup_count(svg, "h7v7h-7z"), 3 * 20 + 5);
+    assert_int_equal(markup_count(svg, ">20</text>"), 3);
+    assert_non_null(strstr(svg, ">part 2</text>"));
+    assert_null(strstr(svg, ">part 3</text>"));
+    free(svg);
+    figure_add_plan(figure, "large", &(struct figure_plan){ "part", 16, &many, &many, 1, 1 });
+    figure_add_plan(figure, "empty", &(struct figure_plan){ NULL, 0, NULL, NULL, 0, 0 });
+    check(result, "plans");
+}
+
 static void cliffs_are_upright(void **state)
 {
     static const double x[] = { 40, 41, 42, 43 }, y[] = { 1, 0.75, 0.75, 0.75 };
@@ -563,6 +589,7 @@ int main(void)
         cmocka_unit_test(marks_of_one_state_are_one_stretch_up_to_a_gap),
         cmocka_unit_test(words_stand_in_marks_where_all_of_them_fit),
         cmocka_unit_test(grids_of_any_size_stay_small),
+        cmocka_unit_test(a_plan_draws_each_thing_of_each_part_one_by_one),
         cmocka_unit_test(cliffs_are_upright),
         cmocka_unit_test(a_figure_built_without_memory_is_no_figure),
         cmocka_unit_test(ticks_stand_at_round_numbers),
