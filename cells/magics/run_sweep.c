@@ -584,7 +584,7 @@ static void add_figure(struct result *r, const struct experiment_run *run)
         return;
     for (size_t i = 0; i < run->x_count; i++)
         xs[i] = (double)run->xs[i];
-    figure = figure_new(r, result_text(r, "%s: %s", e->name, e->question),
+    figure = figure_new(r, result_text(r, "%s: %s", e->name, e->quantity),
                         result_text(r, "%s by %s; %s.", e->quantity,
                                     e->axis.label ? e->axis.label : e->axis.name, marks_text(run)),
                         r->view.answer);
