@@ -2,10 +2,7 @@
  * What a person reads of an experiment: its conclusion, then every point with what was measured
  * beside what the model says, and under the table how far the two are apart, whether the model had
  * been told (calibrated) or not (predicted), and what it leaves out where it is off.
- *
- * In the figure measured points are dots and the model is a line, in the colour of their curve.
  */
-#include "cells/figure.h"
 #include "cells/magics/run.h"
 #include "cells/render/text.h"
 
@@ -13,12 +10,12 @@
 
 enum { WIDE_SERIES = 4 }; /* more curves than that get rows of their own */
 
-static bool has_series(const struct experiment_run *run)
+bool run_has_curves(const struct experiment_run *run)
 {
     return run->experiment->series.name != NULL;
 }
 
-static const char *key_text(struct result *r, const struct experiment_key *key, int64_t value)
+const char *run_key_text(struct result *r, const struct experiment_key *key, int64_t value)
 {
     struct buf text = { 0 };
     const char *copy;
@@ -124,7 +121,7 @@ static void put_values(struct result *r, const struct experiment_key *key, const
         return;
     buf_printf(out, "%s=", key->name);
     for (size_t i = 0; i < n; i++)
-        buf_printf(out, "%s%s", i ? "," : "", key_text(r, key, values[i]));
+        buf_printf(out, "%s%s", i ? "," : "", run_key_text(r, key, values[i]));
     buf_putc(out, ' ');
 }
 
@@ -162,7 +159,7 @@ static bool has_column(const struct experiment_run *run, enum column c)
 {
     switch (c) {
     case COLUMN_SERIES:
-        return has_series(run);
+        return run_has_curves(run);
     case COLUMN_MEASURED:
     case COLUMN_IQR:
         return run->use_gpu;
@@ -185,9 +182,9 @@ static const char *cell_text(struct result *r, const struct experiment_run *run,
 
     switch (c) {
     case COLUMN_SERIES:
-        return key_text(r, &e->series, o->point.series);
+        return run_key_text(r, &e->series, o->point.series);
     case COLUMN_AXIS:
-        return key_text(r, &e->axis, o->point.x);
+        return run_key_text(r, &e->axis, o->point.x);
     case COLUMN_MEASURED:
         return is_wrong(o) ? "wrong" : o->is_measured ? quantity_text(r, e, o->median) : NULL;
     case COLUMN_IQR:
@@ -267,7 +264,7 @@ static void add_wide_table(struct result *r, const struct experiment_run *run)
         for (size_t k = 0; k < each; k++) {
             const char *head = k ? ""
                                  : result_text(r, "%s=%s", e->series.name,
-                                               key_text(r, &e->series, run->series[s]));
+                                               run_key_text(r, &e->series, run->series[s]));
             const char *what = pair[k] == COLUMN_MEASURED ? "meas."
                                : pair[k] == COLUMN_MODEL  ? "model"
                                                           : "formula";
@@ -276,7 +273,7 @@ static void add_wide_table(struct result *r, const struct experiment_run *run)
         }
     table = view_add_table(r, columns, n, run->x_count);
     for (size_t x = 0; table && x < run->x_count; x++) {
-        view_cell(table, x, 0, key_text(r, &e->axis, run->xs[x]));
+        view_cell(table, x, 0, run_key_text(r, &e->axis, run->xs[x]));
         for (size_t s = 0; s < run->series_count; s++)
             for (size_t k = 0; k < each; k++)
                 view_cell(table, x, 1 + s * each + k,
@@ -332,7 +329,7 @@ static const char *kind_text(const struct experiment *e)
                             : "predicted: no number of the model was set by this experiment";
 }
 
-static bool is_off(const struct experiment_run *run)
+bool run_is_off(const struct experiment_run *run)
 {
     return isfinite(run->error_percent) && run->error_percent > run->experiment->goal_percent;
 }
@@ -376,222 +373,9 @@ static void add_facts(struct result *r, const struct experiment_run *run)
     view_fact(r, "results", checked_text(r, run));
     view_fact(r, "timing", run->use_gpu ? clock_text(r, run) : NULL);
     view_fact(r, "model", run->use_model ? model_text(r, run) : NULL);
-    view_fact(r, "left out", is_off(run) ? e->left_out : NULL);
+    view_fact(r, "left out", run_is_off(run) ? e->left_out : NULL);
     view_fact(r, "formula", formula_text(r, run));
     view_fact(r, "skipped", skipped_text(r, run));
-}
-
-/* ---- fields ---- */
-
-static json_t *maybe(double v)
-{
-    return isfinite(v) ? json_number(v) : json_null();
-}
-
-static json_t *key_json(const struct experiment_key *key, int64_t value)
-{
-    return key->names ? json_string(key->names[value]) : json_integer(value);
-}
-
-static json_t *measured_json(const struct experiment_outcome *o)
-{
-    json_t *samples;
-    int failed = 0;
-
-    if (!o->is_measured)
-        return json_null();
-    samples = json_array();
-    for (int i = 0; i < o->repeat; i++)
-        failed |= json_array_append_new(samples, json_number(o->samples[i]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:i, s:o}", "median",
-                     json_number(o->median), "iqr", json_number(o->iqr), "min", json_number(o->min),
-                     "cycles", json_number(floor(o->cycles + 0.5)), "time_us",
-                     o->time_us > 0 ? json_number(o->time_us) : json_null(), "repeat", o->repeat,
-                     "throttled", o->rejected, "launches_a_sample", o->launches_a_sample,
-                     "clock_mhz", json_number(o->clock_mhz), "blocks_per_sm", o->blocks_per_sm,
-                     "samples", json_whole(samples, failed));
-}
-
-static json_t *modelled_json(const struct experiment_run *run, size_t i)
-{
-    const struct experiment_outcome *o = &run->points[i];
-    bool is_by_clock = run->experiment->basis == EXPERIMENT_CLOCK;
-
-    if (!isfinite(run->data.modelled[i]))
-        return json_null();
-    return json_pack("{s:o, s:I, s:o, s:o}", "value", json_number(o->modelled), "cycles",
-                     (json_int_t)(is_by_clock ? o->model.clock_cycles : o->model.cycles), "time_us",
-                     is_by_clock ? json_null() : json_number(o->model.time_us), "issue_utilization",
-                     json_number(o->model.issue_utilization));
-}
-
-static json_t *point_json(const struct experiment_run *run, size_t i)
-{
-    const struct experiment *e = run->experiment;
-    const struct experiment_outcome *o = &run->points[i];
-    bool has_both = o->is_measured && isfinite(run->data.modelled[i]);
-
-    return json_pack("{s:o, s:o, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "x",
-                     key_json(&e->axis, o->point.x), "series",
-                     e->series.name ? key_json(&e->series, o->point.series) : json_null(), "kernel",
-                     o->launch.kernel, "correct",
-                     o->is_checked ? json_boolean(o->is_correct) : json_null(), "registers",
-                     o->registers, "measured", measured_json(o), "modelled", modelled_json(run, i),
-                     "closed_form", maybe(run->data.closed[i]), "ratio",
-                     has_both ? maybe(run->data.modelled[i] / o->median) : json_null(), "skipped",
-                     is_skipped(o) ? json_string(o->launch.skipped) : json_null());
-}
-
-static int set(struct result *r, const char *name, json_t *value)
-{
-    return json_object_set_new(r->fields, name, value);
-}
-
-static json_t *points_json(const struct experiment_run *run)
-{
-    json_t *points = json_array();
-    int failed = 0;
-
-    for (size_t i = 0; i < run->count; i++)
-        failed |= json_array_append_new(points, point_json(run, i));
-    return json_whole(points, failed);
-}
-
-static json_t *axis_json(const struct experiment_key *key)
-{
-    if (!key->name)
-        return json_null();
-    return json_pack("{s:s, s:s}", "name", key->name, "label", key->label ? key->label : key->name);
-}
-
-static int set_fields(struct result *r, const struct experiment_run *run, struct err *err)
-{
-    const struct experiment *e = run->experiment;
-    int failed = set(r, "experiment", json_string(e->name));
-
-    failed |= set(r, "question", json_string(e->question));
-    failed |= set(r, "axis", axis_json(&e->axis));
-    failed |= set(r, "curves", axis_json(&e->series));
-    failed |= set(r, "quantity", json_string(e->quantity));
-    failed |= set(r, "unit", json_string(e->scale_max == 1 ? "0..1" : e->unit));
-    failed |= set(r, "points", points_json(run));
-    failed |= set(r, "mape", maybe(run->error_percent));
-    failed |= set(r, "formula_mape", maybe(run->formula_error_percent));
-    failed |= set(r, "goal_percent", json_number(e->goal_percent));
-    failed |= set(r, "parameters", json_string(e->is_calibrated ? "calibrated" : "predicted"));
-    failed |= set(r, "left_out", is_off(run) ? json_string(e->left_out) : json_null());
-    failed |= set(r, "conclusion", json_string(r->view.answer ? r->view.answer : ""));
-    return failed ? err_set(err, ERR_ResourceError, "out of memory for the result of %%run") : 0;
-}
-
-/* ---- the figure ---- */
-
-static void add_curve(struct panel *panel, const struct experiment_run *run, size_t s,
-                      const double *xs, const double *values, const char *name, bool is_points)
-{
-    struct figure_series *series =
-        panel_add_series(panel, name, xs, values + s * run->x_count, run->x_count);
-
-    if (!series)
-        return;
-    series->is_points = is_points;
-    series->is_bare = !is_points;
-    series->look = s + 1;
-}
-
-static const char *marks_text(const struct experiment_run *run)
-{
-    if (run->use_gpu)
-        return run->use_model ? "dots: measured, lines: the model" : "dots: measured";
-    return "lines: the model";
-}
-
-static struct panel *add_panel(struct figure *figure, struct result *r,
-                               const struct experiment_run *run)
-{
-    const struct experiment *e = run->experiment;
-    bool is_fraction = e->scale_max == 1;
-    const char *label = e->axis.label ? e->axis.label : e->axis.name;
-    struct figure_axis x = { .label = label,
-                             .scale = e->axis.is_log ? SCALE_LOG2 : SCALE_LINEAR,
-                             .unit = e->axis.is_bytes ? UNIT_BYTES
-                                     : e->axis.is_log ? UNIT_POW2
-                                                      : UNIT_NUMBER };
-    struct figure_axis y = { .label = is_fraction ? e->quantity
-                                                  : result_text(r, "%s, %s", e->quantity, e->unit),
-                             .unit = is_fraction ? UNIT_PERCENT : UNIT_NUMBER };
-
-    return figure_add_lines(figure, marks_text(run), x, y);
-}
-
-static void add_lines(struct result *r, const struct experiment_run *run, struct figure *figure,
-                      const double *xs)
-{
-    const struct experiment *e = run->experiment;
-    struct panel *panel = add_panel(figure, r, run);
-
-    for (size_t s = 0; s < run->series_count; s++) {
-        const char *name = !has_series(run) ? NULL
-                                            : result_text(r, "%s=%s", e->series.name,
-                                                          key_text(r, &e->series, run->series[s]));
-
-        if (run->use_model)
-            add_curve(panel, run, s, xs, run->data.modelled, name, false);
-        if (run->use_gpu)
-            add_curve(panel, run, s, xs, run->data.value, run->use_model ? NULL : name, true);
-    }
-}
-
-/* Words on the axis: bars, what was measured and the model side by side in unlike fills. */
-static void add_bars(struct result *r, const struct experiment_run *run, struct figure *figure)
-{
-    const struct experiment *e = run->experiment;
-    size_t sources = (size_t)run->use_gpu + (size_t)run->use_model, n = 0, bars = 0;
-    const char **groups = arena_array(r->arena, run->count, sizeof(*groups));
-    double *values = arena_array(r->arena, run->count * 2, sizeof(*values));
-    const char *names[2];
-    struct figure_axis axis = { .label = e->quantity,
-                                .unit = e->scale_max == 1 ? UNIT_PERCENT : UNIT_NUMBER };
-
-    if (!groups || !values)
-        return;
-    if (run->use_gpu)
-        names[n++] = "measured";
-    if (run->use_model)
-        names[n++] = "model";
-    for (size_t i = 0; i < run->count; i++) {
-        const char *x = key_text(r, &e->axis, run->points[i].point.x);
-
-        groups[i] = has_series(run)
-                        ? result_text(r, "%s, %s=%s", x, e->series.name,
-                                      key_text(r, &e->series, run->points[i].point.series))
-                        : x;
-        if (run->use_gpu)
-            values[bars++] = run->data.value[i];
-        if (run->use_model)
-            values[bars++] = run->data.modelled[i];
-    }
-    figure_add_bars(figure, NULL, axis, groups, run->count, names, sources, values, NULL);
-}
-
-static void add_figure(struct result *r, const struct experiment_run *run)
-{
-    const struct experiment *e = run->experiment;
-    double *xs = arena_array(r->arena, run->x_count, sizeof(*xs));
-    struct figure *figure;
-
-    if (!xs || count_where(run, is_right) == 0)
-        return;
-    for (size_t i = 0; i < run->x_count; i++)
-        xs[i] = (double)run->xs[i];
-    figure = figure_new(r, result_text(r, "%s: %s", e->name, e->quantity),
-                        result_text(r, "%s by %s; %s.", e->quantity,
-                                    e->axis.label ? e->axis.label : e->axis.name, marks_text(run)),
-                        r->view.answer);
-    if (e->axis.names)
-        add_bars(r, run, figure);
-    else
-        add_lines(r, run, figure, xs);
 }
 
 int run_fill_sweep(struct result *r, const struct experiment_run *run, struct err *err)
@@ -602,6 +386,7 @@ int run_fill_sweep(struct result *r, const struct experiment_run *run, struct er
     add_facts(r, run);
     r->view.closing =
         result_text(r, "Next: %%source %s prints the kernel that was run.", run->experiment->name);
-    add_figure(r, run);
-    return set_fields(r, run, err);
+    if (count_where(run, is_right) > 0)
+        run_add_sweep_figure(r, run);
+    return run_set_sweep_fields(r, run, err);
 }
