@@ -6,8 +6,9 @@
  * addresses they go side by side, as far as banks and slices of L2 allow.
  *
  * shared_add   the counters lie in each block's shared memory; its threads
- * share them global_add   the counters lie in global memory; all threads of
- * the launch share them
+ *              share them
+ * global_add   the counters lie in global memory; all threads of the launch
+ *              share them
  *
  * The address and what is added depend on the thread: of threads that add a
  * constant to a known address the compiler makes one sum a warp first, and

@@ -1,18 +1,19 @@
 /*
- * Experiment: how many warps share an SM when blocks have this size, and
- * does time follow?
+ * Experiment: how many warps share an SM when blocks have this size, and does
+ * time follow?
  *
- * An SM takes whole blocks, and only so many. Blocks of 32 threads run out
- * of places for blocks before the SM is full; blocks of 768 leave threads
- * over that no further block fits into.
+ * An SM takes whole blocks, and only so many. Blocks of 32 threads run out of
+ * places for blocks before the SM is full; blocks of 768 leave threads over
+ * that no further block fits into.
  *
  * walk      each step needs the word that the step before has loaded, from
- * L2: while it waits, other warps take their steps. Twice the warps, half
- * the time compute   eight chains of multiplications in each thread: a few
- * warps keep the units busy
+ *           L2: while it waits, other warps take their steps. Twice the
+ *           warps, half the time
+ * compute   eight chains of multiplications in each thread: a few warps keep
+ *           the units busy
  *
- * Expect walk to follow the occupancy, tooth by tooth, and compute to be
- * flat from the first size on that gives each scheduler two or three warps.
+ * Expect walk to follow the occupancy, tooth by tooth, and compute to be flat
+ * from the first size on that gives each scheduler two or three warps.
  */
 
 #define WORDS (1 << 20) /* of the table: all of it lies in L2 */
@@ -24,8 +25,10 @@ static __device__ int warp_of_launch()
     return blockIdx.x * warps_of_block + threadIdx.x / warpSize;
 }
 
-/* All lanes of a warp walk together: a step is one sector. __ldcg
- * (ld.global.cg) passes L1 by. */
+/*
+ * All lanes of a warp walk together: a step is one sector. __ldcg
+ * (ld.global.cg) passes L1 by.
+ */
 extern "C" __global__ void walk(const unsigned *in, unsigned *out,
                                 long long *clocks, int steps)
 {

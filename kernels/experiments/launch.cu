@@ -4,12 +4,12 @@
  *
  * Kernels in one stream follow each other: the card starts the next when the
  * one before has ended. Between two of them lie a few microseconds in which
- * nothing runs. A graph is the same sequence, handed over once and started
- * as a whole, with less between its kernels.
+ * nothing runs. A graph is the same sequence, handed over once and started as
+ * a whole, with less between its kernels.
  *
  * spin is one block on each SM that multiplies for so many steps, one after
- * the other; 0 steps: an empty kernel. The time is that of many launches in
- * a row, divided.
+ * the other; 0 steps: an empty kernel. The time is that of many launches in a
+ * row, divided.
  *
  * Expect a flat start, where the launch is what takes time, and a straight
  * line behind it.

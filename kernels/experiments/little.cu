@@ -9,15 +9,17 @@
  * warp that do not wait for each other.
  *
  * read_V_U reads the whole input once: V words a load, U loads in flight in
- * each thread. A point of the curve has so many warps on each SM that warps
- * x 32 lanes x V x U words are in flight.
+ * each thread. A point of the curve has so many warps on each SM that warps x
+ * 32 lanes x V x U words are in flight.
  *
  * Expect the curves to lie on each other, to rise in a straight line and to
  * bend to the bandwidth.
  */
 
-/* ld.global.nc of 4, 8 and 16 bytes; volatile, or the compiler puts a use
- * between two loads. */
+/*
+ * ld.global.nc of 4, 8 and 16 bytes; volatile, or the compiler puts a use
+ * between two loads.
+ */
 static __device__ void load(const unsigned *from, unsigned *v)
 {
     asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(*v) : "l"(from));
@@ -72,12 +74,11 @@ static __device__ void read(const T *in, unsigned *out, int rounds)
     out[i] = sum;
 }
 
-#define READ(V, U, T)                                                       \
-    extern "C" __global__ void read_##V##_##U(const T *in, unsigned *out,   \
-                                              long long *clocks,            \
-                                              int rounds)                   \
-    {                                                                       \
-        read<T, U>(in, out, rounds);                                        \
+#define READ(V, U, T)                                                        \
+    extern "C" __global__ void read_##V##_##U(const T *in, unsigned *out,    \
+                                              long long *clocks, int rounds) \
+    {                                                                        \
+        read<T, U>(in, out, rounds);                                         \
     }
 
 READ(1, 1, unsigned)

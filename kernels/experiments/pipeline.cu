@@ -5,20 +5,19 @@
  * A ring has PIPE slots in shared memory. A loader warp fills them and says
  * `full`; compute warps use a tile for C cycles and say `empty`; and the
  * loader fills that slot again, which takes L cycles. A slot goes round in L
- * + C cycles and there are PIPE of them, so a tile comes every (L + C) /
- * PIPE cycles, and never faster than it is used up.
+ * + C cycles and there are PIPE of them, so a tile comes every (L + C) / PIPE
+ * cycles, and never faster than it is used up.
  *
  * roles_P   a warp loads (cp.async) and two compute; they meet at mbarriers,
- * one pair a slot one_P     two warps do both: they wait for a tile, use it,
- * and only then load the next into its slot; the block meets twice a tile
+ *           one pair a slot
+ * one_P     two warps do both: they wait for a tile, use it, and only then
+ *           load the next into its slot; the block meets twice a tile
  *
  * Expect  max(C, (L + C) / PIPE)  cycles a tile.
  */
 
-enum {
-    WORDS = 256,
-    COMPUTE = 64
-}; /* of a tile; threads that compute, four words each */
+#define WORDS   256 /* of a tile */
+#define COMPUTE 64  /* threads that compute, four words each */
 
 static __device__ unsigned shared_address(const void *p)
 {
@@ -27,7 +26,8 @@ static __device__ unsigned shared_address(const void *p)
 
 /* ---- The instructions: PTX ISA, "Asynchronous copy" and "mbarrier" ---- */
 
-/* cp.async: 16 bytes from global to shared memory, while the thread goes on.
+/*
+ * cp.async: 16 bytes from global to shared memory, while the thread goes on.
  */
 static __device__ void copy_async(unsigned *to, const unsigned *from)
 {
@@ -37,8 +37,10 @@ static __device__ void copy_async(unsigned *to, const unsigned *from)
                  : "memory");
 }
 
-/* cp.async.mbarrier.arrive: this thread arrives once all its copies so far
- * are there. */
+/*
+ * cp.async.mbarrier.arrive: this thread arrives once all its copies so far
+ * are there.
+ */
 static __device__ void arrive_after_copies(unsigned long long *barrier)
 {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(
@@ -57,14 +59,15 @@ static __device__ void barrier_init(unsigned long long *barrier,
 
 static __device__ void arrive(unsigned long long *barrier)
 {
-    asm volatile(
-        "{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(
-            shared_address(barrier))
-        : "memory");
+    asm volatile("{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(
+                     shared_address(barrier))
+                 : "memory");
 }
 
-/* Until the phase of this parity is over. From 9.0 on the hardware may let
- * the warp sleep a bit. */
+/*
+ * Until the phase of this parity is over. From 9.0 on the hardware may let
+ * the warp sleep a bit.
+ */
 static __device__ void wait(unsigned long long *barrier, unsigned parity)
 {
     unsigned done;
@@ -72,16 +75,14 @@ static __device__ void wait(unsigned long long *barrier, unsigned parity)
     do {
 #if __CUDA_ARCH__ >= 900
         asm volatile(
-            "{ .reg .pred p; "
-             "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
+            "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
             " selp.u32 %0, 1, 0, p; }"
             : "=r"(done)
             : "r"(shared_address(barrier)), "r"(parity)
             : "memory");
 #else
         asm volatile(
-            "{ .reg .pred p; "
-             "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+            "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
             " selp.u32 %0, 1, 0, p; }"
             : "=r"(done)
             : "r"(shared_address(barrier)), "r"(parity)
@@ -94,8 +95,8 @@ static __device__ void wait(unsigned long long *barrier, unsigned parity)
 
 /*
  * A chain of `work` multiplications from the thread's words on. The result
- * goes back into the slot, so that who frees the slot afterwards cannot do
- * so before the chain has ended.
+ * goes back into the slot, so that who frees the slot afterwards cannot do so
+ * before the chain has ended.
  */
 static __device__ unsigned use(unsigned *tile, int thread, unsigned v,
                                int work, int factor)
@@ -161,8 +162,7 @@ static __device__ void roles(const unsigned *in, unsigned *out,
 
 template <int PIPE>
 static __device__ void one(const unsigned *in, unsigned *out,
-                           long long *clocks, int steps, int work,
-                           int factor)
+                           long long *clocks, int steps, int work, int factor)
 {
     __shared__ __align__(16) unsigned ring[PIPE][WORDS];
     const unsigned *from =
@@ -178,8 +178,10 @@ static __device__ void one(const unsigned *in, unsigned *out,
     for (int k = 0; k < steps; k++) {
         int slot = k % PIPE;
 
-        /* All groups but the PIPE - 1 youngest are there, and with them tile
-         * k. */
+        /*
+         * All groups but the PIPE - 1 youngest are there, and with them tile
+         * k.
+         */
         asm volatile("cp.async.wait_group %0;" ::"n"(PIPE - 1) : "memory");
         __syncthreads();
         v = use(ring[slot], threadIdx.x, v, work, factor);
@@ -194,18 +196,18 @@ static __device__ void one(const unsigned *in, unsigned *out,
     out[blockIdx.x * COMPUTE + threadIdx.x] = v;
 }
 
-#define PIPELINE(P)                                                         \
-    extern "C" __global__ void roles_##P(const unsigned *in, unsigned *out, \
-                                         long long *clocks, int steps,      \
-                                         int work, int factor)              \
-    {                                                                       \
-        roles<P>(in, out, clocks, steps, work, factor);                     \
-    }                                                                       \
-    extern "C" __global__ void one_##P(const unsigned *in, unsigned *out,   \
-                                       long long *clocks, int steps,        \
-                                       int work, int factor)                \
-    {                                                                       \
-        one<P>(in, out, clocks, steps, work, factor);                       \
+#define PIPELINE(P)                                                          \
+    extern "C" __global__ void roles_##P(const unsigned *in, unsigned *out,  \
+                                         long long *clocks, int steps,       \
+                                         int work, int factor)               \
+    {                                                                        \
+        roles<P>(in, out, clocks, steps, work, factor);                      \
+    }                                                                        \
+    extern "C" __global__ void one_##P(const unsigned *in, unsigned *out,    \
+                                       long long *clocks, int steps,         \
+                                       int work, int factor)                 \
+    {                                                                        \
+        one<P>(in, out, clocks, steps, work, factor);                        \
     }
 
 PIPELINE(1)

@@ -1,28 +1,30 @@
 /*
  * Experiment: what does a register cost in warps?
  *
- * An SM has 65,536 of them. They are handed out a warp at a time, in units
- * of 256, and each scheduler has its own quarter: 33 registers a thread take
- * as much as 40, and leave a warp in four without a place.
+ * An SM has 65,536 of them. They are handed out a warp at a time, in units of
+ * 256, and each scheduler has its own quarter: 33 registers a thread take as
+ * much as 40, and leave a warp in four without a place.
  *
  * Each kernel keeps values alive through all of a loop that does not use
  * them: the branch that would is never taken, but only who runs the kernel
  * knows. So kernels of the same work differ in their registers alone.
  *
  * walk_R      R registers; the loop walks a table in L2, and each step waits
- * for the one before compute_R   R registers; the loop is eight chains of
- * multiplications, which few warps keep going
+ *             for the one before
+ * compute_R   R registers; the loop is eight chains of multiplications, which
+ *             few warps keep going
  *
- * Expect walk to climb in the steps of the occupancy, and compute to be
- * flat.
+ * Expect walk to climb in the steps of the occupancy, and compute to be flat.
  */
 
 #define WORDS (1 << 20) /* of the table: all of it lies in L2 */
-#define WARP                                                                \
+#define WARP                                                                 \
     32 /* warpSize is no constant, and dividing by it takes registers */
 
-/* A value of its own for each k, and nothing that the compiler could work
- * out again later. */
+/*
+ * A value of its own for each k, and nothing that the compiler could work out
+ * again later.
+ */
 template <int LIVE>
 static __device__ void hold(unsigned (&live)[LIVE], unsigned seed)
 {
@@ -98,20 +100,21 @@ static __device__ void compute(const unsigned *in, unsigned *out, int steps,
         out[warp] = sum;
 }
 
-/* Beside the values that they hold, walk takes 8 registers (sm_90) and
- * compute 20. */
-#define REGISTERS(R)                                                        \
-    extern "C" __global__ void walk_##R(const unsigned *in, unsigned *out,  \
-                                        long long *clocks, int steps)       \
-    {                                                                       \
-        walk<R - 8>(in, out, steps);                                        \
-    }                                                                       \
-    extern "C" __global__ void compute_##R(const unsigned *in,              \
-                                           unsigned *out,                   \
-                                           long long *clocks, int steps,    \
-                                           int factor)                      \
-    {                                                                       \
-        compute<R - 20>(in, out, steps, factor);                            \
+/*
+ * Beside the values that they hold, walk takes 8 registers (sm_90) and
+ * compute 20.
+ */
+#define REGISTERS(R)                                                         \
+    extern "C" __global__ void walk_##R(const unsigned *in, unsigned *out,   \
+                                        long long *clocks, int steps)        \
+    {                                                                        \
+        walk<R - 8>(in, out, steps);                                         \
+    }                                                                        \
+    extern "C" __global__ void compute_##R(const unsigned *in,               \
+                                           unsigned *out, long long *clocks, \
+                                           int steps, int factor)            \
+    {                                                                        \
+        compute<R - 20>(in, out, steps, factor);                             \
     }
 
 REGISTERS(24)

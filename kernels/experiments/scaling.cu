@@ -7,7 +7,7 @@
  *
  * compute   chains of multiplications that keep a whole SM busy
  * memory    each block reads its stretch of a large input, as fast as an SM
- * can
+ *           can
  *
  * Expect compute to be a straight line to 100 %, and memory to bend where a
  * part of the SMs asks for all that the memory gives.
@@ -27,14 +27,15 @@ extern "C" __global__ void compute(const unsigned *in, unsigned *out,
     out[i] = v[0] + v[1] + v[2] + v[3];
 }
 
-/* Block b begins at b / blocks of the input and reads `rounds` x 4 x 16
-   bytes a thread from there; behind the last of the input's vectors (a power
-   of two) comes the first. */
+/*
+ * Block b begins at b / blocks of the input and reads `rounds` x 4 x 16 bytes
+ * a thread from there. Behind the last of the input's vectors (a power of
+ * two) comes the first.
+ */
 extern "C" __global__ void memory(const uint4 *in, unsigned *out,
                                   long long *clocks, int rounds, int vectors)
 {
-    int at =
-        (int)((long long)vectors * blockIdx.x / gridDim.x) + threadIdx.x;
+    int at = (int)((long long)vectors * blockIdx.x / gridDim.x) + threadIdx.x;
     unsigned sum = 0;
 
 #pragma unroll 1

@@ -2,8 +2,8 @@
  * Experiment: what does a block's shared memory cost in warps?
  *
  * An SM has a fixed store of it, and each block takes its part whether it
- * uses it or not (and one KB more that the system needs). What is left at
- * the end and is smaller than a block is lost.
+ * uses it or not (and one KB more that the system needs). What is left at the
+ * end and is smaller than a block is lost.
  *
  * Each block of 256 threads asks for so many bytes, leaves its first word in
  * the last of them, and walks a table in L2: a step needs the word that the
@@ -13,8 +13,10 @@
 
 #define WORDS (1 << 20) /* of the table: all of it lies in L2 */
 
-/* Dynamic shared memory is the third number of a launch. __ldcg
- * (ld.global.cg) passes L1 by. */
+/*
+ * Dynamic shared memory is the third number of a launch. __ldcg
+ * (ld.global.cg) passes L1 by.
+ */
 extern "C" __global__ void walk(const unsigned *in, unsigned *out,
                                 long long *clocks, int steps, int words)
 {

@@ -3,8 +3,8 @@
  * registers?
  *
  * A thread has at most 255 registers, or as many as the compiler was told to
- * take. Values beyond are spilled: they live in local memory, which is
- * memory behind the caches, and each use is a load and each change a store.
+ * take. Values beyond are spilled: they live in local memory, which is memory
+ * behind the caches, and each use is a load and each change a store.
  *
  * live_N keeps N sums and adds to each of them in turn, round after round;
  * all are needed until the end. There are two warps a scheduler whatever N
@@ -14,8 +14,10 @@
  * of that behind the limit.
  */
 
-/* Small whole numbers: every sum is exact, in any order. `one` is 1, which
- * only the caller knows. */
+/*
+ * Small whole numbers: every sum is exact, in any order. `one` is 1, which
+ * only the caller knows.
+ */
 template <int N>
 static __device__ void live(const float *in, float *out, long long *clocks,
                             int rounds, int one)
@@ -39,12 +41,12 @@ static __device__ void live(const float *in, float *out, long long *clocks,
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-#define LIVE(N)                                                             \
-    extern "C" __global__ void live_##N(const float *in, float *out,        \
-                                        long long *clocks, int rounds,      \
-                                        int one)                            \
-    {                                                                       \
-        live<N>(in, out, clocks, rounds, one);                              \
+#define LIVE(N)                                                              \
+    extern "C" __global__ void live_##N(const float *in, float *out,         \
+                                        long long *clocks, int rounds,       \
+                                        int one)                             \
+    {                                                                        \
+        live<N>(in, out, clocks, rounds, one);                               \
     }
 
 LIVE(32)

@@ -2,8 +2,8 @@
  * Experiment: what does the last, partly filled wave of blocks cost?
  *
  * An SM here has room for one block, so that a device of S SMs runs S blocks
- * at a time. One block more needs a second wave, in which all other SMs
- * wait: as long as for S more.
+ * at a time. One block more needs a second wave, in which all other SMs wait:
+ * as long as for S more.
  *
  * Each block is one chain of multiplications in each of its threads, as long
  * as the others': its time is known, and all blocks take the same.
