@@ -120,10 +120,12 @@ enum watch_answer launch_progress_tick(void *progress, struct err *err)
 {
     struct launch_progress *p = progress;
     int64_t now = now_ms(), done = atomic_load(&p->status->blocks_done);
+    int launches = atomic_load(&p->status->launches_done);
 
     (void)err;
-    if (done != p->last_done) {
+    if (done != p->last_done || launches != p->last_launches) {
         p->last_done = done;
+        p->last_launches = launches;
         p->last_block_ms = now;
     }
     if (is_late(p, now) && !p->is_stopped) {

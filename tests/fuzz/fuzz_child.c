@@ -71,6 +71,7 @@ static void read_cubin(struct bytes input)
 
     if (cubin_each_kernel(input, touch_kernel, &sum, &err) < 0)
         err_done(&err);
+    (void)cubin_origin_of(input);
 }
 
 static void read_log(struct bytes input)

@@ -366,6 +366,34 @@ static void a_damaged_cubin_is_an_error_and_no_crash(void **state)
     done(&c);
 }
 
+static void a_cubin_says_who_made_it_and_for_what(void **state)
+{
+    static const struct {
+        const char *arch;
+        int sm;
+    } cases[] = { { "sm_75", 75 }, { "sm_90", 90 } };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct cubin_origin origin;
+        struct compilation c;
+        struct bytes cubin;
+        int64_t version;
+
+        compile(&c, SOURCE, cases[i].arch, false);
+        assert_int_equal(c.rc, 0);
+        assert_true(fields_find(child_message_body(&c.answer), TAG_CUBIN, 0, &cubin));
+        version = fields_int(child_message_body(&c.answer), TAG_VERSION, 0);
+        origin = cubin_origin_of(cubin);
+        assert_int_equal(origin.sm, cases[i].sm);
+        /* Older assemblers left no note. */
+        if (origin.toolkit_major || version >= 13000)
+            assert_int_equal(1000 * origin.toolkit_major + 10 * origin.toolkit_minor, version);
+        assert_int_equal(cubin_origin_of((struct bytes){ cubin.data, cubin.size / 2 }).sm, 0);
+        done(&c);
+    }
+}
+
 static void the_toolkit_says_where_it_comes_from(void **state)
 {
     struct toolkit t;
@@ -390,6 +418,7 @@ int main(void)
         cmocka_unit_test(what_the_compiler_means_is_said),
         cmocka_unit_test(an_arch_that_nvrtc_lacks_is_a_usage_error),
         cmocka_unit_test(a_damaged_cubin_is_an_error_and_no_crash),
+        cmocka_unit_test(a_cubin_says_who_made_it_and_for_what),
         cmocka_unit_test(the_toolkit_says_where_it_comes_from),
     };
 
