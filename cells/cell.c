@@ -13,6 +13,7 @@
 #include "cells/cuda_source.h"
 #include "cells/expr.h"
 #include "cells/launch_plan.h"
+#include "cells/main_lines.h"
 #include "cells/segment.h"
 
 #include <stdio.h>
@@ -319,7 +320,22 @@ static int refuse_shell(const struct source *line, struct err *err)
     return err_next(err, "use a terminal; packages of Python are none of this kernel's");
 }
 
-static int refuse_main(const struct segment *segment, struct err *err)
+/* What a program with main() does on the device, as lines to paste; false: it launches nothing. */
+static bool offer_lines(struct cell *cell, struct bytes program, struct err *err)
+{
+    struct buf lines = { 0 };
+    bool has_lines;
+
+    buf_puts(&lines, "main() as lines of a cell:\n\n");
+    main_lines_of(cell->arena, program, &lines);
+    has_lines = strchr(buf_text(&lines), ';') != NULL && !lines.is_failed;
+    if (has_lines)
+        err_take_detail(err, buf_take(&lines));
+    buf_done(&lines);
+    return has_lines;
+}
+
+static int refuse_main(struct cell *cell, const struct segment *segment, struct err *err)
 {
     int line, column;
 
@@ -327,8 +343,26 @@ static int refuse_main(const struct segment *segment, struct err *err)
     err_set(err, ERR_UnsupportedError,
             "main() makes this a whole program, and those are not in this version");
     err_at(err, line, column, 4);
+    if (offer_lines(cell, segment->text.text, err))
+        return err_next(err, "leave main() out; the lines above, in the next cell, do what it "
+                             "does on the device (iota: what the host fills in)");
     return err_next(err, "keep the kernels and leave main() out; a later version runs programs "
                          "that have %%%%cuda on the first line");
+}
+
+/* %%cuda and nvcc4jupyter's %%cu hold programs, too. */
+static int run_cell_magic(struct cell *cell, const struct segment *segment, struct err *err)
+{
+    int rc = run_magic(cell, segment->text, &segment->body, NULL, err);
+
+    if (rc < 0 && (err->name == ERR_UnsupportedError || err->name == ERR_UnknownMagic) &&
+        memmem(segment->text.text.data, segment->text.text.size, "%%cu", 4) &&
+        offer_lines(cell, segment->body.text, err)) {
+        err->next[0] = '\0';
+        err_next(err, "run the kernels without this line and without main(); the lines above, in "
+                      "the next cell, do what it does (iota: what the host fills in)");
+    }
+    return rc;
 }
 
 static int refuse_open_comment(const struct segment *segment, struct err *err)
@@ -344,7 +378,7 @@ static int refuse_open_comment(const struct segment *segment, struct err *err)
 static int run_cuda(struct cell *cell, const struct segment *segment, struct err *err)
 {
     if (segment->main_at < segment->text.text.size)
-        return refuse_main(segment, err);
+        return refuse_main(cell, segment, err);
     if (segment->open_comment_at < segment->text.text.size)
         return refuse_open_comment(segment, err);
     if (cuda_run_segment(cell->session, segment->text.text, segment->text.line, cell->sink, err) <
@@ -365,7 +399,7 @@ static int run_segment(struct cell *cell, const struct segment *segment, struct 
     case SEGMENT_MAGIC:
         return run_magic(cell, segment->text, NULL, NULL, err);
     case SEGMENT_CELL_MAGIC:
-        return run_magic(cell, segment->text, &segment->body, NULL, err);
+        return run_cell_magic(cell, segment, err);
     case SEGMENT_ASSIGN:
         return cell_assign(cell, segment->text, err);
     case SEGMENT_LAUNCH:

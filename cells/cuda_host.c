@@ -285,6 +285,8 @@ int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err
 
 /* ---- what the compiler finds ---- */
 
+static const char LAUNCH_INSIDE[] = "device-side kernel launch";
+
 /* Reasons for which a compiler of the host might have taken the line. */
 static bool is_about_a_name(const char *text, size_t n)
 {
@@ -293,7 +295,8 @@ static bool is_about_a_name(const char *text, size_t n)
                                            "host variable",   "is not a template",
                                            "must be a class", "incomplete type",
                                            "not a class or",  "name must be a namespace",
-                                           "type specifier",  "__host__ function" };
+                                           "type specifier",  "__host__ function",
+                                           LAUNCH_INSIDE };
 
     for (size_t i = 0; i < COUNT(reasons); i++)
         if (memmem(text, n, reasons[i], strlen(reasons[i])))
@@ -339,6 +342,20 @@ static int give_up_inner(struct cuda_item *item, int line)
     return 1;
 }
 
+/*
+ * A kernel that launches kernels cannot be compiled here (dynamic parallelism needs a library of
+ * the device's). The cell's other kernels can.
+ */
+static bool may_lose(const struct cuda_items *fresh, const struct cuda_item *item, const char *line,
+                     size_t n)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < fresh->count; i++)
+        others += fresh->list[i].kind == ITEM_KERNEL && &fresh->list[i] != item;
+    return others > 0 && memmem(line, n, LAUNCH_INSIDE, strlen(LAUNCH_INSIDE));
+}
+
 /* Gives one line of the log its consequence. */
 static int give_up_line(struct cuda_items *merged, struct cuda_items *fresh, const bool *is_needed,
                         const char *line, size_t n)
@@ -356,7 +373,7 @@ static int give_up_line(struct cuda_items *merged, struct cuda_items *fresh, con
     if (item->inner_count > 0)
         return give_up_inner(item, atoi(open + 1));
     i = (size_t)(item - fresh->list);
-    if (is_needed[first + i])
+    if (is_needed[first + i] && !may_lose(fresh, item, line, n))
         return 0;
     set_kind(item, ITEM_HOST);
     merged->list[first + i].kind = ITEM_HOST;
@@ -478,6 +495,12 @@ static void find_launch(struct bytes text, char *out, size_t size)
     out[n] = '\0';
 }
 
+bool cuda_is_lost_kernel(const struct cuda_item *item)
+{
+    return item->kind == ITEM_HOST && item->name_count > 0 && item->head &&
+           cuda_uses(bytes_of(item->head), "__global__");
+}
+
 static bool is_told(const struct cuda_item *item)
 {
     /* A prototype defines nothing, so nothing is lost. */
@@ -499,6 +522,13 @@ void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink
 
         if (!is_told(item))
             continue;
+        if (cuda_is_lost_kernel(item)) {
+            sink_printf(sink, STREAM_STDOUT,
+                        "In[%d]: left out the kernel %s, which launches kernels itself: "
+                        "that is not done here.\n",
+                        cell, item->names[0].name);
+            continue;
+        }
         if (n < MAX_LISTED)
             buf_printf(&list, "%s%s%s", n ? ", " : "", item->names[0].name,
                        memchr(item->head, '(', strlen(item->head)) ? "()" : "");

@@ -19,8 +19,8 @@ int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err
 /*
  * After a compilation failed: what no device code of the segment uses (types, constants) and the
  * compiler blames for a name that it does not know was written for the host, and becomes ITEM_HOST
- * in both lists (fresh is the end of merged). Returns how many did; 0: the error stands. -1 when
- * out of memory.
+ * in both lists (fresh is the end of merged). So does a kernel that launches kernels, where the
+ * segment has others. Returns how many did; 0: the error stands. -1 when out of memory.
  */
 int cuda_give_up_host(struct cuda_items *merged, struct cuda_items *fresh, const char *log,
                       struct err *err) MUST_CHECK;
@@ -33,6 +33,9 @@ int cuda_leave_out_missing(struct cuda_items *merged, struct cuda_items *fresh, 
 
 /* Adds to a compiler's error that the cell includes a header that was not found. */
 void cuda_hint_at_missing(const struct cuda_items *items, int cell, struct err *err);
+
+/* Is this a kernel that was left out, as it launches kernels itself? */
+bool cuda_is_lost_kernel(const struct cuda_item *item);
 
 /* One or two lines that say what was left out, and the launch that it held. */
 void cuda_print_host(const struct cuda_items *fresh, int cell, struct sink *sink);

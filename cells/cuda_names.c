@@ -60,7 +60,10 @@ static int no_such_kernel(const struct cuda *cuda, const char *name, struct err 
 
             if (n->kind == ITEM_KERNEL)
                 nearest_try(&nearest, n->name);
-            if (strcmp(n->name, name) == 0 && n->kind == ITEM_HOST)
+            if (strcmp(n->name, name) == 0 && cuda_is_lost_kernel(&cuda->items.list[i]))
+                err_next(err, "In[%d] left it out: it launches kernels itself",
+                         cuda->items.list[i].cell);
+            else if (strcmp(n->name, name) == 0 && n->kind == ITEM_HOST)
                 err_next(err, "In[%d] defines it as host code, without __global__",
                          cuda->items.list[i].cell);
             else if (strcmp(n->name, name) == 0 && n->kind == ITEM_FUNCTION)

@@ -6,6 +6,8 @@
 #include "cells/launch_plan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { MAX_GRID_YZ = 65535, MAX_BLOCK_XY = 1024, MAX_BLOCK_Z = 64 };
 
@@ -73,13 +75,43 @@ static int check_registers(const struct launch_plan *p, struct err *err)
     return err_next(err, "__launch_bounds__(%" PRId64 ") makes the compiler use fewer", p->threads);
 }
 
+/* Blocks of a cluster as __cluster_dims__ says, which PTX keeps with the kernel; 1: none. */
+static int64_t written_cluster(const struct cuda_image *image)
+{
+    static const char directive[] = ".reqnctapercluster ";
+    const char *end = image->ptx.data + image->ptx.size, *entry, *body, *at;
+    char head[300], *rest;
+    int64_t size = 1;
+    int n = snprintf(head, sizeof(head), ".entry %s(", image->symbol);
+
+    entry = memmem(image->ptx.data, image->ptx.size, head, (size_t)n);
+    body = entry ? memchr(entry, '{', (size_t)(end - entry)) : NULL;
+    at = body ? memmem(entry, (size_t)(body - entry), directive, sizeof(directive) - 1) : NULL;
+    if (!at)
+        return 1;
+    at += sizeof(directive) - 1;
+    for (int64_t axis; (axis = strtoll(at, &rest, 10)) > 0; at = rest + (*rest == ','))
+        size *= axis;
+    return size;
+}
+
+/* Each block by itself: what one wrote to another's shared memory would be lost without a word. */
+static int refuse_cluster(const struct launch_plan *p, int64_t size, struct err *err)
+{
+    if (size <= 1 || p->device.is_gpu)
+        return 0;
+    err_set(err, ERR_UnsupportedError,
+            "a cluster of %" PRId64 " blocks: the interpreter runs each block by itself", size);
+    return err_next(err, "launch it without a cluster, or with device=gpu on a card from 9.0 on");
+}
+
 static int check_cluster(const struct launch_plan *p, struct err *err)
 {
     const struct device *d = &p->device.device;
     int64_t size = (int64_t)p->cluster.x * p->cluster.y * p->cluster.z;
 
     if (p->cluster.x == 0)
-        return 0;
+        return refuse_cluster(p, written_cluster(&p->image), err);
     if (d->cluster_max == 0)
         return err_set(err, ERR_LaunchError,
                        "cluster=%" PRId64 ": %s has no clusters; they came with capability 9.0",
@@ -91,7 +123,7 @@ static int check_cluster(const struct launch_plan *p, struct err *err)
         return err_set(err, ERR_LaunchError,
                        "a grid of %u x %u x %u is no multiple of the cluster %u x %u x %u",
                        p->grid.x, p->grid.y, p->grid.z, p->cluster.x, p->cluster.y, p->cluster.z);
-    return 0;
+    return refuse_cluster(p, size, err);
 }
 
 static int check_cooperative(const struct launch_plan *p, struct err *err)

@@ -211,6 +211,17 @@
     "inline __device__ int __all(int p) { return __all_sync(__activemask(), p); }\n"               \
     "inline __device__ unsigned __ballot(int p) { return __ballot_sync(__activemask(), p); }\n"
 
+/* What CUB had for the operators of a reduction until CUDA 13, where cuda::maximum stands. */
+#define LEGACY_CUB                                                                                 \
+    "namespace cub {\n"                                                                            \
+    "struct Sum { template <class T, class U> __device__ auto operator()(const T &a, const U &b) " \
+    "const { return a + b; } };\n"                                                                 \
+    "struct Max { template <class T, class U> __device__ auto operator()(const T &a, const U &b) " \
+    "const { return a < b ? b : a; } };\n"                                                         \
+    "struct Min { template <class T, class U> __device__ auto operator()(const T &a, const U &b) " \
+    "const { return b < a ? b : a; } };\n"                                                         \
+    "}\n"
+
 const struct device_header DEVICE_HEADERS[] = {
     { "stdio.h", HOST_STDIO },
     { "stdlib.h", HOST_STDLIB },
@@ -349,7 +360,7 @@ const struct device_header DEVICE_HEADERS[] = {
                      "#include <cub/block/block_histogram.cuh>\n"
                      "#include <cub/block/block_discontinuity.cuh>\n"
                      "#include <cub/block/block_adjacent_difference.cuh>\n"
-                     "#include <cub/block/block_shuffle.cuh>\n" },
+                     "#include <cub/block/block_shuffle.cuh>\n" LEGACY_CUB },
 };
 
 const size_t DEVICE_HEADER_COUNT = COUNT(DEVICE_HEADERS);

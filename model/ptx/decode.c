@@ -27,6 +27,38 @@ int decode_refuse(struct decoder *d, const char *why)
     return err_next(d->err, "device=gpu runs it, where there is a GPU");
 }
 
+/* What CUDA C has such an instruction from, and what to write in its place. */
+static int refuse_by_name(struct decoder *d)
+{
+    static const char *const TEXTURE =
+        "pass the array itself: const float *x and x[i], or __ldg(&x[i]); a texture's clamping "
+        "and filtering are two lines of arithmetic";
+    static const char *const GPU = "device=gpu runs it, where there is a GPU";
+    static const struct {
+        const char *name, *what, *next;
+    } FAMILIES[] = {
+        { "tex", "textures (tex1D, tex2D, tex1Dfetch) are not executed", TEXTURE },
+        { "tld4", "textures (tex2Dgather) are not executed", TEXTURE },
+        { "txq", "textures are not executed", TEXTURE },
+        { "suld", "surfaces (surf1Dread, surf2Dread) are not executed", TEXTURE },
+        { "sust", "surfaces (surf1Dwrite, surf2Dwrite) are not executed", TEXTURE },
+        { "sured", "surfaces are not executed", TEXTURE },
+        { "suq", "surfaces are not executed", TEXTURE },
+        { "mapa", "blocks of a cluster do not see each other's shared memory", GPU },
+        { "getctarank", "blocks of a cluster do not see each other's shared memory", GPU },
+        { "wgmma", "products of four warps (wgmma) are not executed; mma.sync is", GPU },
+        { "brx", "a jump by a table (brx.idx) is not executed", "write a switch in CUDA C" },
+    };
+
+    for (size_t i = 0; i < COUNT(FAMILIES); i++)
+        if (is_op(d, FAMILIES[i].name)) {
+            decode_refuse(d, FAMILIES[i].what);
+            d->err->next[0] = '\0';
+            return err_next(d->err, "%s", FAMILIES[i].next);
+        }
+    return decode_refuse(d, "not an instruction that is executed");
+}
+
 /* ---- Opcodes -------------------------------------------------------------------------------- */
 
 static int cut_opcode(struct decoder *d)
@@ -170,7 +202,7 @@ int decode_table(struct decoder *d)
     struct insn *in = d->insn;
 
     if (!op)
-        return decode_refuse(d, "not an instruction that is executed");
+        return refuse_by_name(d);
     in->full = op->full;
     in->masked = op->masked;
     in->latency = op->latency;
