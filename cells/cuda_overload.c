@@ -194,8 +194,8 @@ static int rate(const struct picking *p, const struct kernel_found *kernel)
     struct err ignored = { 0 };
     size_t count = 0;
     bool all_known;
-    int sum = 1, rc = cuda_read_parameters(p->arena, kernel->head, &list, &count, &all_known,
-                                           &ignored);
+    int sum = 1,
+        rc = cuda_read_parameters(p->arena, kernel->head, &list, &count, &all_known, &ignored);
 
     for (size_t i = 0; rc == 0 && i < count; i++)
         if (list[i].kind == SCALAR_STRUCT)

@@ -14,7 +14,8 @@
 size_t cuda_overloads(const struct cuda *cuda, const char *name, struct kernel_found *out,
                       size_t capacity);
 
-/* "k(float *, int)" of a kernel whose head is given; NULL: out of memory. The text is the arena's. */
+/* "k(float *, int)" of a kernel whose head is given; NULL: out of memory. The text is the arena's.
+ */
 const char *cuda_overload_name(struct arena *arena, const char *name, const char *head);
 
 /*

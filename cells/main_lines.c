@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_TOKENS = 160, MAX_LINES = 48 };
+enum { MAX_TOKENS = 160, MAX_LINES = 48, WIDTH = 79 /* an error's lines are cut at 83 */ };
 
 struct statement {
     struct scan_token tokens[MAX_TOKENS];
@@ -34,9 +34,22 @@ struct reader {
 
 /* ---- statements ---- */
 
+/* Over the body of a function of the device: its opening brace was read. */
+static void skip_body(struct scanner *s)
+{
+    for (int depth = 1; depth > 0;) {
+        struct scan_token t = scan_next(s);
+
+        if (t.kind == SCAN_END)
+            return;
+        depth += scan_is_sign(t, '{') - scan_is_sign(t, '}');
+    }
+}
+
 /* Up to the next ; { or } outside parentheses; false at the end of the program. */
 static bool next_statement(struct scanner *s, struct statement *out)
 {
+    bool is_device = false;
     int depth = 0;
 
     out->count = 0;
@@ -47,7 +60,10 @@ static bool next_statement(struct scanner *s, struct statement *out)
             return out->count > 0;
         if (t.kind == SCAN_DIRECTIVE)
             continue;
+        is_device |= scan_is_word(t, "__global__") || scan_is_word(t, "__device__");
         depth += scan_is_sign(t, '(') - scan_is_sign(t, ')');
+        if (scan_is_sign(t, '{') && is_device)
+            skip_body(s);
         if ((scan_is_sign(t, ';') && depth <= 0) || scan_is_sign(t, '{') || scan_is_sign(t, '}'))
             return true;
         if (out->count < MAX_TOKENS)
@@ -82,8 +98,8 @@ static const char *text_of(struct arena *arena, const struct statement *s, size_
         to = s->count;
     if (from < to)
         text = (struct bytes){ s->tokens[from].text.data,
-                               (size_t)(s->tokens[to - 1].text.data +
-                                        s->tokens[to - 1].text.size - s->tokens[from].text.data) };
+                               (size_t)(s->tokens[to - 1].text.data + s->tokens[to - 1].text.size -
+                                        s->tokens[from].text.data) };
     return cuda_one_line(arena, text);
 }
 
@@ -148,28 +164,35 @@ static size_t skip_words(const struct statement *s, size_t i, const char *const 
     return i;
 }
 
-/* `const int n = 1 << 20`, whose right side calls nothing that a cell does not know. */
+/* Is this something that expressions of cells compute? */
+static bool is_plain(const struct statement *s, size_t from)
+{
+    static const char *const CALLS[] = { "sizeof", "min", "max", "ceil", "floor", "sqrt" };
+
+    for (size_t i = from; i < s->count; i++) {
+        bool is_call = s->tokens[i].kind == SCAN_WORD && is_sign(s, i + 1, '('), is_known = false;
+
+        for (size_t k = 0; k < COUNT(CALLS); k++)
+            is_known |= is_word(s, i, CALLS[k]);
+        if (s->tokens[i].kind == SCAN_TEXT || is_sign(s, i, '[') || is_sign(s, i, '&') ||
+            is_sign(s, i, ':') || (is_call && !is_known))
+            return false;
+    }
+    return true;
+}
+
+/* `const int n = 1 << 20` */
 static bool is_number(const struct statement *s, size_t *name)
 {
     static const char *const MARKS[] = { "static", "const", "constexpr", NULL };
-    static const char *const TYPES[] = { "unsigned", "long",   "short",    "int",    "size_t",
+    static const char *const TYPES[] = { "unsigned", "long",   "short",    "int",     "size_t",
                                          "float",    "double", "uint32_t", "int32_t", "uint64_t",
                                          "int64_t",  "auto",   "const",    NULL };
     size_t first = skip_words(s, 0, MARKS);
 
     *name = skip_words(s, first, TYPES);
-    if (*name == first || *name >= s->count || s->tokens[*name].kind != SCAN_WORD ||
-        !is_sign(s, *name + 1, '='))
-        return false;
-    for (size_t i = *name + 2; i < s->count; i++) {
-        bool is_call = s->tokens[i].kind == SCAN_WORD && is_sign(s, i + 1, '(');
-
-        if (s->tokens[i].kind == SCAN_TEXT || is_sign(s, i, '[') || is_sign(s, i, '&') ||
-            (is_call && !is_word(s, i, "sizeof") && !is_word(s, i, "min") &&
-             !is_word(s, i, "max") && !is_word(s, i, "ceil")))
-            return false;
-    }
-    return true;
+    return *name > first && *name < s->count && s->tokens[*name].kind == SCAN_WORD &&
+           is_sign(s, *name + 1, '=');
 }
 
 static bool read_number(struct reader *r, const struct statement *s)
@@ -180,8 +203,15 @@ static bool read_number(struct reader *r, const struct statement *s)
         name = 1;
     else if (!is_number(s, &name))
         return false;
-    add_line(r, arena_printf(r->arena, "%s;", text_of(r->arena, s, 0, s->count)),
-             name_at(r, s, name));
+    if (is_word(s, 0, "dim3") || is_plain(s, name + 2))
+        add_line(r, arena_printf(r->arena, "%s;", text_of(r->arena, s, 0, s->count)),
+                 name_at(r, s, name));
+    else /* atoi(argv[1]): some number, and what it stands for */
+        add_line(r,
+                 arena_printf(r->arena, "%s 1024; // in place of %s",
+                              text_of(r->arena, s, 0, name + 2),
+                              text_of(r->arena, s, name + 2, s->count)),
+                 name_at(r, s, name));
     return true;
 }
 
@@ -203,7 +233,7 @@ static const char *pointee_of(const struct reader *r, const char *name)
             continue;
         for (size_t i = star; i + 1 < s.count; i++)
             if (is_sign(&s, i, '*') && is_word(&s, i + 1, name))
-                return text_of(r->arena, &s, from, star);
+                return is_word(&s, from, "void") ? "char" : text_of(r->arena, &s, from, star);
     }
     return NULL;
 }
@@ -292,8 +322,8 @@ static void read_copy_back(struct reader *r, const struct statement *s, size_t c
     size_t comma = argument_end(s, call + 2);
     const char *from = last_word(r, s, comma + 1, argument_end(s, comma + 1));
 
-    if (from && r->has_launch)
-        add_line(r, arena_printf(r->arena, "%%show %s[0..7]", from), NULL);
+    if (from)
+        add_line(r, arena_printf(r->arena, "%%show %s", from), NULL);
 }
 
 /* ---- launches ---- */
@@ -323,8 +353,8 @@ static void read_launch(struct reader *r, const struct statement *s, size_t laun
 {
     size_t open = launch;
 
-    while (open < s->count && !(is_sign(s, open, '>') && is_sign(s, open + 1, '>') &&
-                                is_sign(s, open + 2, '>')))
+    while (open < s->count &&
+           !(is_sign(s, open, '>') && is_sign(s, open + 1, '>') && is_sign(s, open + 2, '>')))
         open++;
     if (!is_sign(s, open + 3, '('))
         return;
@@ -367,20 +397,63 @@ static void keep_used(struct reader *r)
     }
 }
 
+static void read_part(struct reader *r, const char *from, const char *to)
+{
+    struct scanner scanner = { from, to, true };
+    struct statement s;
+
+    while (next_statement(&scanner, &s))
+        read_statement(r, &s);
+}
+
+/* Where `main(` stands; the end of the text when it has none. */
+static const char *find_main(struct bytes program)
+{
+    struct scanner s = { program.data, program.data + program.size, true };
+    struct scan_token t, before = { SCAN_END, { "", 0 } };
+
+    while ((t = scan_next(&s)).kind != SCAN_END) {
+        if (scan_is_word(before, "main") && scan_is_sign(t, '('))
+            return before.text.data;
+        before = t;
+    }
+    return program.data + program.size;
+}
+
+/* In pieces that a cell reads as one line: C goes on by itself, a magic with a backslash. */
+static void put_line(const char *text, struct buf *out)
+{
+    size_t left = strlen(text);
+
+    while (left > WIDTH && !strstr(text, "//")) {
+        size_t n = WIDTH;
+
+        while (n > WIDTH / 2 && text[n] != ' ')
+            n--;
+        if (text[n] != ' ')
+            break;
+        buf_printf(out, "%.*s%s\n    ", (int)n, text, text[0] == '%' ? " \\" : "");
+        text += n + 1;
+        left -= n + 1;
+    }
+    buf_printf(out, "%s\n", text);
+}
+
 void main_lines_of(struct arena *arena, struct bytes program, struct buf *out)
 {
     struct reader *r = arena_alloc(arena, sizeof(*r));
-    struct scanner scanner = { program.data, program.data + program.size, true };
-    struct statement s;
+    const char *main_at = find_main(program);
 
     if (!r)
         return;
     r->arena = arena;
     r->program = program;
-    while (next_statement(&scanner, &s))
-        read_statement(r, &s);
+    /* main() makes what its functions launch over. */
+    read_part(r, main_at, program.data + program.size);
+    read_part(r, program.data, main_at);
     keep_used(r);
-    for (size_t i = 0; i < r->count && r->has_launch; i++)
-        if (r->lines[i].is_kept)
-            buf_printf(out, "%s\n", r->lines[i].text);
+    for (int is_show = 0; is_show <= 1; is_show++)
+        for (size_t i = 0; i < r->count && r->has_launch; i++)
+            if (r->lines[i].is_kept && (strncmp(r->lines[i].text, "%show", 5) == 0) == is_show)
+                put_line(r->lines[i].text, out);
 }

@@ -28,6 +28,7 @@ enum { STRENGTH_COMPARE_EQUAL = 6, STRENGTH_COMPARE = 7, STRENGTH_SUM = 9 };
 
 static int parse_ternary(struct parser *p, struct expr **out, struct err *err);
 static int parse_range(struct parser *p, struct expr **out, struct err *err);
+static int parse_unary(struct parser *p, struct expr **out, struct err *err);
 static int parse_binary(struct parser *p, int least, struct expr **out, struct err *err);
 
 static int strength_of(const struct token *t)
@@ -340,13 +341,69 @@ static int parse_postfix(struct parser *p, struct expr **out, struct err *err)
     }
 }
 
+/* What `(unsigned int)` before a value makes of it: "int" or "float"; NULL: no cast stands here. */
+static const char *cast_ahead(const struct lexer *lexer, struct lexer *behind)
+{
+    static const char *const WORDS[] = { "float", "double",  "int",      "unsigned", "signed",
+                                         "long",  "short",   "char",     "size_t",   "uint",
+                                         "const", "int32_t", "uint32_t", "int64_t",  "uint64_t" };
+    const char *made = NULL;
+    struct token t;
+
+    *behind = *lexer;
+    if (lexer_next(behind, &t, NULL) < 0 || t.kind != TOKEN_OP || t.op != '(')
+        return NULL;
+    while (lexer_next(behind, &t, NULL) == 0 && t.kind == TOKEN_WORD) {
+        size_t i = 0;
+
+        while (i < COUNT(WORDS) && !bytes_equal(t.text, WORDS[i]))
+            i++;
+        if (i == COUNT(WORDS))
+            return NULL;
+        made = i < 2 ? "float" : made ? made : "int";
+    }
+    if (!made || t.kind != TOKEN_OP || t.op != ')' || lexer_peek(behind, &t, NULL) < 0)
+        return NULL;
+    return t.kind == TOKEN_WORD || t.kind == TOKEN_INT || t.kind == TOKEN_FLOAT ||
+                   (t.kind == TOKEN_OP && (t.op == '(' || t.op == '-' || t.op == '~'))
+               ? made
+               : NULL;
+}
+
+/* (float)n / 2, as C has it: the cast binds as a sign does. */
+static int parse_cast(struct parser *p, const char *made, const struct lexer *behind,
+                      struct expr **out, struct err *err)
+{
+    struct expr *e = new_expr(p, EXPR_CALL, err), *operand;
+    struct token open;
+
+    if (!e || lexer_peek(p->lexer, &open, err) < 0)
+        return -1;
+    *p->lexer = *behind;
+    if (parse_unary(p, &operand, err) < 0 || add_kid(p, e, operand, err) < 0)
+        return -1;
+    e->text = made;
+    e->start = open.start;
+    e->end = p->lexer->last_end;
+    *out = e;
+    return 0;
+}
+
 static int parse_unary(struct parser *p, struct expr **out, struct err *err)
 {
-    struct token t;
     struct expr *e, *operand;
+    struct lexer behind;
+    struct token t;
+    const char *made;
 
     if (lexer_peek(p->lexer, &t, err) < 0)
         return -1;
+    if (t.kind == TOKEN_OP && t.op == '(' && (made = cast_ahead(p->lexer, &behind))) {
+        if (enter(p, err) < 0 || parse_cast(p, made, &behind, out, err) < 0)
+            return -1;
+        p->depth--;
+        return 0;
+    }
     if (t.kind != TOKEN_OP || !strchr("+-!~", t.op < 256 ? t.op : ' '))
         return parse_postfix(p, out, err);
     if (enter(p, err) < 0 || lexer_next(p->lexer, &t, err) < 0)

@@ -107,8 +107,30 @@ static bool is_launch_sign(const struct segmenter *s, size_t at)
     return char_at(s, at) == '<' && char_at(s, at + 1) == '<' && char_at(s, at + 2) == '<';
 }
 
+/*
+ * Editors set `k << <1, 32 >> >(x)` apart, which C++ does not mind: the copy of the text gets the
+ * signs back in one piece. from: behind the kernel's name or its template's arguments.
+ */
+static void join_launch_signs(struct segmenter *s, size_t from)
+{
+    static const char *const APART[] = { "<< <", "< <<", ">> >", "> >>" };
+    bool is_opened = false;
+
+    for (size_t at = from; char_at(s, at) && char_at(s, at) != ';'; at++)
+        for (size_t i = 0; i < COUNT(APART); i++) {
+            bool is_opening = APART[i][0] == '<';
+
+            if (strncmp(s->text + at, APART[i], 4) != 0 || is_opening == is_opened)
+                continue;
+            memcpy(s->text + at, is_opening ? " <<<" : ">>> ", 4);
+            if (!is_opening)
+                return;
+            is_opened = true;
+        }
+}
+
 /* name, ns::name or name<template arguments>, then <<< */
-static bool is_launch(const struct segmenter *s, size_t at)
+static bool is_launch(struct segmenter *s, size_t at)
 {
     size_t end = line_end(s, at), next;
     int depth = 0;
@@ -123,6 +145,8 @@ static bool is_launch(const struct segmenter *s, size_t at)
             break;
         at += 2;
     }
+    if (char_at(s, skip_line_blanks(s, at)) == '<')
+        join_launch_signs(s, at);
     at = skip_line_blanks(s, at);
     if (is_launch_sign(s, at))
         return true;
@@ -132,7 +156,7 @@ static bool is_launch(const struct segmenter *s, size_t at)
         if (is_launch_sign(s, at) && depth == 0)
             return true;
         depth += char_at(s, at) == '<' ? 1 : char_at(s, at) == '>' ? -1 : 0;
-        if (depth == 0 && char_at(s, at) != '>')
+        if (depth == 0 && char_at(s, at) != '>' && !is_line_blank(char_at(s, at)))
             return false;
     }
     return false;
@@ -228,7 +252,7 @@ static bool is_help(const struct segmenter *s, size_t at)
     return skip_line_blanks(s, end) == line_end(s, end);
 }
 
-static bool line_kind(const struct segmenter *s, size_t at, enum segment_kind *kind)
+static bool line_kind(struct segmenter *s, size_t at, enum segment_kind *kind)
 {
     if (is_help(s, at))
         *kind = SEGMENT_HELP;
