@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 enum {
-    SHOW_AFTER_MS = 500, /* by then an estimate is worth something */
-    SHOW_FROM_MS = 5000, /* a launch that takes at least so long says so */
-    SHOW_EACH_MS = 200,  /* between two updates */
+    SHOW_AFTER_MS = 500,   /* by then an estimate is worth something */
+    SHOW_FROM_MS = 5000,   /* a launch that takes at least so long says so */
+    SHOW_EACH_MS = 200,    /* between two updates */
+    START_MOST_MS = 60000, /* that a GPU's process may take before its launch starts */
 };
 
 static int64_t now_ms(void)
@@ -47,7 +48,7 @@ int launch_progress_begin(struct launch_progress *p, struct call *call,
         return err_set(err, ERR_ResourceError, "no page for a launch: %s", strerror(errno));
     }
     snprintf(p->id, sizeof(p->id), "launch-%d-%d", session_run_count(call->session), ++displays);
-    p->began_ms = p->last_block_ms = now_ms();
+    p->asked_ms = p->began_ms = p->last_block_ms = now_ms();
     return 0;
 }
 
@@ -108,6 +109,18 @@ static void show_progress(struct launch_progress *p, int64_t done, int64_t elaps
     show(p, text);
 }
 
+/*
+ * A driver that starts, and a card that ends the kernel of the process before, may take seconds,
+ * which are not the launch's: its time begins when it does.
+ */
+static void wait_for_start(struct launch_progress *p, int64_t now)
+{
+    if (!p->plan->device.is_gpu || atomic_load(&p->status->is_started) ||
+        now - p->asked_ms > START_MOST_MS)
+        return;
+    p->began_ms = p->last_block_ms = now;
+}
+
 /* True once the launch took longer than it may. */
 static bool is_late(const struct launch_progress *p, int64_t now)
 {
@@ -123,6 +136,7 @@ enum watch_answer launch_progress_tick(void *progress, struct err *err)
     int launches = atomic_load(&p->status->launches_done);
 
     (void)err;
+    wait_for_start(p, now);
     if (done != p->last_done || launches != p->last_launches) {
         p->last_done = done;
         p->last_launches = launches;

@@ -53,7 +53,7 @@ struct launch_progress {
     const struct launch_plan *plan;
     struct launch_status *status;
     bool is_quiet;
-    int64_t began_ms, last_shown_ms, last_block_ms, last_done;
+    int64_t asked_ms, began_ms, last_shown_ms, last_block_ms, last_done;
     int last_launches;
     bool is_shown, is_whole; /* said that all blocks ran */
     bool is_stopped;         /* told to stop because the time is up */

@@ -98,6 +98,8 @@ int gpu_run(const struct driver *cu, const unsigned char *uuid,
     struct gpu_work w = { .cu = cu, .request = request };
     int rc = gpu_load(&w, uuid, err);
 
+    if (request->status)
+        atomic_store(&request->status->is_started, 1);
     if (rc == 0)
         rc = request->options.repeat > 0 ? gpu_time(&w, err) : run_once(&w, err);
     if (rc == 0 && request->options.repeat > 0 && request->options.wants_copy)

@@ -151,6 +151,7 @@ struct launch_status {
     atomic_llong estimate_ms;
     atomic_int is_estimate_least;
     atomic_int stop_reason; /* why the front stops the child: enum launch_stop */
+    atomic_int is_started;  /* gpu: code and buffers are on the card; time counts from here */
 };
 
 /* A request as read; texts, images and arrays live in the arena, buffers are mapped. */

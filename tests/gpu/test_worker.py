@@ -189,6 +189,11 @@ def test_a_kernel_that_ends_soon_after_the_interrupt_costs_no_process(fake, tmp_
     kernel.kill()
 
 
+def test_the_start_of_the_process_is_no_time_of_the_launch(fake):
+    for answer in fake.cells(KERNELS, launch("add_one"), FAKE_CUDA_START="1500"):
+        answer.ok()
+
+
 def test_a_driver_that_starts_slowly_does_not_hold_the_front(fake, tmp_path):
     kernel = Kernel(fake.warpbook, tmp_path, env={**fake.env, "FAKE_CUDA_START": "2500"})
     client = Client(kernel.info)
