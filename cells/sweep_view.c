@@ -17,6 +17,7 @@ enum {
     MOST_GROUPS = 64,
     MOST_CELLS = 4096, /* of a map; a larger one shows each group of equal rows once */
     MOST_CURVES = 8,
+    MOST_DOUBLED = 3,   /* of two keys: curves that have a second one */
     CURVES_NOT_MAP = 3, /* a key with so few values is drawn as curves, not as a map */
     BEST_ROWS = 10,
     FEW_POINTS = 64, /* each is marked on its curve */
@@ -253,41 +254,88 @@ static struct figure_axis key_axis(const struct sweep_view *v, size_t k)
                                  .unit = axis ? axis->unit : UNIT_NUMBER };
 }
 
+/* A curve along a key: room for its points, and which of them it has. */
+struct curve {
+    const struct sweep_view *view;
+    struct panel *panel;
+    size_t key, count; /* along which key; its values */
+    size_t curves;     /* beside it, itself included */
+    size_t first, stride;
+    bool is_step;
+    double *xs, *ys;
+};
+
+static size_t curve_point(const struct curve *c, size_t i)
+{
+    return c->first + i * c->stride;
+}
+
+static struct figure_series *add_curve(const struct curve *c, const char *name,
+                                       const double *values)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        c->xs[i] = sweep_number(c->view->sweep, curve_point(c, i), c->key);
+        c->ys[i] = values[curve_point(c, i)];
+    }
+    return c->is_step ? panel_add_steps(c->panel, name, c->xs, c->ys, c->count)
+                      : panel_add_series(c->panel, name, c->xs, c->ys, c->count);
+}
+
+/* The values, what is beside them, and dots in the colour of the values. */
+static void add_curve_set(const struct curve *c, size_t number, const char *name,
+                          const char *second_name)
+{
+    const struct sweep_view *v = c->view;
+    struct figure_series *series = add_curve(c, name, v->values);
+
+    /* Few points: where they are matters, for a cliff may lie anywhere between two. */
+    if (series) {
+        series->has_markers = c->count <= FEW_POINTS;
+        series->is_bare = v->dots != NULL;
+        series->look = number;
+    }
+    if (v->dots)
+        series = add_curve(c, number == 1 ? v->dots_what : "", v->dots);
+    if (v->dots && series) {
+        series->is_points = true;
+        series->look = number;
+    }
+    if (v->seconds && second_name)
+        series = add_curve(c, second_name, v->seconds);
+    if (v->seconds && second_name && series) {
+        series->look = c->curves + number;
+        series->is_bare = v->dots != NULL;
+    }
+}
+
 /* One curve along key x for each value of the other key (y < 0: the only one). */
 static void add_curves(const struct sweep_view *v, struct figure *figure, size_t x, int y)
 {
     const struct sweep *sweep = v->sweep;
     size_t n = sweep->keys[x].arg->count, curves = y < 0 ? 1 : sweep->keys[y].arg->count;
-    double *xs = arena_array(sweep->call->arena, n, sizeof(*xs));
-    double *ys = arena_array(sweep->call->arena, n, sizeof(*ys));
-    struct panel *panel = figure_add_lines(figure, NULL, key_axis(v, x), value_axis(v));
     const struct sweep_axis *axis = find_axis(v, x);
+    struct curve c = { .view = v,
+                       .panel = figure_add_lines(figure, NULL, key_axis(v, x), value_axis(v)),
+                       .key = x,
+                       .count = n,
+                       .curves = curves,
+                       .stride = y < 0 || x == 1 ? 1 : curves,
+                       .is_step = axis && axis->is_step,
+                       .xs = arena_array(sweep->call->arena, n, sizeof(*c.xs)),
+                       .ys = arena_array(sweep->call->arena, n, sizeof(*c.ys)) };
 
-    for (size_t c = 0; xs && ys && c < curves; c++) {
-        struct figure_series *series;
-        const char *name = v->what;
-        size_t point = 0;
+    for (size_t i = 0; c.xs && c.ys && i < curves; i++) {
+        const char *name = v->what, *second = v->second_what;
 
-        for (size_t i = 0; i < n; i++) {
-            point = y < 0 ? i : x == 1 ? c * n + i : i * curves + c;
-            xs[i] = sweep_number(sweep, point, x);
-            ys[i] = v->values[point];
-        }
+        c.first = x == 1 ? i * n : i;
         if (y >= 0)
             name = result_text(v->result, "%s=%s", sweep->keys[y].param->name,
-                               label(v, point, (size_t)y));
-        series = axis && axis->is_step ? panel_add_steps(panel, name, xs, ys, n)
-                                       : panel_add_series(panel, name, xs, ys, n);
-        /* Few points: where they are matters, for a cliff may lie anywhere between two. */
-        if (series)
-            series->has_markers = n <= FEW_POINTS;
+                               label(v, c.first, (size_t)y));
+        if (y >= 0 && second && v->dots)
+            second = result_text(v->result, "%s, %s", name, second);
+        add_curve_set(&c, i + 1, name,
+                      y < 0 || (v->dots && curves <= MOST_DOUBLED) ? second : NULL);
     }
-    if (y >= 0 || !v->seconds)
-        return;
-    if (axis && axis->is_step)
-        panel_add_steps(panel, v->second_what, xs, v->seconds, n);
-    else
-        panel_add_series(panel, v->second_what, xs, v->seconds, n);
 }
 
 static const char **key_names(const struct sweep_view *v, size_t k)

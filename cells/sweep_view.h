@@ -21,12 +21,14 @@ struct sweep_view {
     const struct sweep *sweep;
     const double *values;    /* per point */
     const char *what;        /* "occupancy": what the values are */
-    const double *seconds;   /* per point, drawn beside the values of one key; NULL: none */
+    const double *seconds;   /* per point, drawn beside the values; NULL: none */
     const char *scale;       /* what both are, beside the axis; NULL: what */
     const char *second_what; /* "plain division" */
-    const char *peak;        /* what a call of the best point shows; NULL: "the best point" */
-    const char *title;       /* "Occupancy on L40S" */
-    bool wants_curves;       /* of two numbers the one with fewer values names curves, not a map */
+    const double *dots; /* per point, beside the curves of values; NaN: none; NULL: none at all */
+    const char *dots_what; /* "simulated" */
+    const char *peak;      /* what a call of the best point shows; NULL: "the best point" */
+    const char *title;     /* "Occupancy on L40S" */
+    bool wants_curves;     /* of two numbers the one with fewer values names curves, not a map */
     const struct sweep_axis *axes;
     size_t axis_count;
     bool is_count; /* the figure's values are numbers from 0 on, not fractions 0..1 */

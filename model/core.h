@@ -99,10 +99,10 @@ struct core_config {
     int jitter;      /* an access takes 0..jitter cycles more, by (seed, warp, access) */
     uint64_t seed;
 
-    int64_t l2_rate, dram_rate;            /* bytes in 16 cycles that this SM gets */
-    uint8_t places[8];                     /* enum core_place of the upper half of an access */
-    int64_t start_interval, start_latency; /* 1/100 cycle between starts of blocks; cycles from
-                                              the end of a block to the start of the next */
+    int64_t l2_rate, dram_rate, rate_cycles; /* bytes that this SM gets in rate_cycles cycles */
+    uint8_t places[8];                       /* enum core_place of the upper half of an access */
+    int64_t start_interval, start_latency;   /* 1/100 cycle between starts of blocks; cycles from
+                                                the end of a block to the start of the next */
 
     const struct core_block *blocks;
     int register_count; /* highest number + 1 */

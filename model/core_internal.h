@@ -161,8 +161,8 @@ struct core {
     struct server starts;       /* of blocks */
     int64_t next_block, last_cycle;
     int64_t first_clock, last_clock; /* cycles in which the clock was read; -1: not yet */
-    int last_round;            /* warp */
-    struct core_totals totals; /* what does not follow from the units' counts */
+    int last_round;                  /* warp */
+    struct core_totals totals;       /* what does not follow from the units' counts */
 };
 
 static inline struct core_warp *warp_at(const struct core *core, int number)

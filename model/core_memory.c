@@ -7,6 +7,9 @@
 
 #include "model/memory.h"
 
+/* Over so many cycles a share of a bandwidth is a whole number of bytes, nearly. */
+enum { RATE_CYCLES = 16 };
+
 const char *core_place_name(enum core_place place)
 {
     static const char *const NAMES[] = { "shared", "L1", "L2", "far L2", "DRAM" };
@@ -17,19 +20,21 @@ const char *core_place_name(enum core_place place)
 void core_set_memory(struct core_config *config, const struct device *device, int64_t busy_sms)
 {
     const struct costs *costs = config->costs;
-    int64_t l2 = (int64_t)costs->l2_bytes_per_cycle * 16, dram = l2;
-    int64_t most = (int64_t)costs->sm_bytes_per_cycle * 16;
+    int64_t l2 = (int64_t)costs->l2_bytes_per_cycle * RATE_CYCLES, dram = l2;
+    int64_t most = (int64_t)costs->sm_bytes_per_cycle * RATE_CYCLES;
 
     if (device->clock_mhz > 0 && device->bandwidth_gbs > 0)
-        dram = (int64_t)(device->bandwidth_gbs * 1000.0 / device->clock_mhz * 16.0) *
+        dram = (int64_t)(device->bandwidth_gbs * 1000.0 / device->clock_mhz * RATE_CYCLES) *
                costs->memory_percent / 100;
+    config->rate_cycles = RATE_CYCLES;
     config->l2_rate = max_i64(min_i64(l2 / busy_sms, most), 1);
     config->dram_rate = max_i64(min_i64(dram / busy_sms, most), 1);
 }
 
 static int64_t serve_l2(struct core *core, int64_t cycle, int64_t sectors)
 {
-    return server_take(&core->l2, cycle, sectors * SECTOR_BYTES * 16, core->config.l2_rate);
+    return server_take(&core->l2, cycle, sectors * SECTOR_BYTES * core->config.rate_cycles,
+                       core->config.l2_rate);
 }
 
 static int latency_of(const struct core *core, const struct core_op *op, enum core_place place)
@@ -75,7 +80,8 @@ int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t
     if (place == CORE_DRAM) {
         int64_t through_l2 = serve_l2(core, at, n);
 
-        at = server_take(&core->dram, at, n * SECTOR_BYTES * 16, core->config.dram_rate);
+        at = server_take(&core->dram, at, n * SECTOR_BYTES * core->config.rate_cycles,
+                         core->config.dram_rate);
         at = max_i64(at, through_l2);
     }
     return at + latency;

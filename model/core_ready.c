@@ -57,8 +57,7 @@ static bool has_choice(const struct core *core, struct core_warp *w)
 {
     if (w->window)
         window_choose(w, w->since);
-    return w->window ||
-           (w->path_count > 1 && !core->config.is_stack && warp_runnable_paths(w) > 1);
+    return w->window || (w->path_count > 1 && !core->config.is_stack && warp_runnable_paths(w) > 1);
 }
 
 void ready_offer(struct core *core, struct core_warp *w)

@@ -66,10 +66,29 @@ static json_t *reached_json(const struct little_case *c, const struct little_poi
     return object;
 }
 
+/* The same of the core layer; null where it was not asked. */
+static json_t *simulated_json(const struct little_case *c)
+{
+    const struct little_simulated *s = &c->simulated;
+    struct little_point point = {
+        .fraction = s->fraction,
+        .latency = s->latency,
+        .throughput = s->throughput,
+        .bound = s->fraction < 0.995 ? LITTLE_BOUND_LATENCY : c->plain.unit,
+    };
+    json_t *object = s->cycles ? reached_json(c, &point) : json_null();
+
+    if (s->cycles)
+        return json_whole(object, json_object_set_new(object, "cycles", json_integer(s->cycles)));
+    return object;
+}
+
 json_t *little_reached_json(const struct little_case *c)
 {
     json_t *object = reached_json(c, &c->plain);
     int failed = object == NULL;
+
+    failed |= json_object_set_new(object, "simulated", simulated_json(c));
 
     if (!c->is_arithmetic)
         failed |= json_object_set_new(object, "loaded", reached_json(c, &c->loaded));
@@ -192,6 +211,9 @@ static int show_device(struct result *result, struct call *call, struct err *err
     for (size_t i = 0; i < sweep.points; i++)
         if (read_case(&sweep, i, &cases[i], err) < 0 || call_check_stop(call, err) < 0)
             return -1;
+    if (sweep.key_count && little_simulate(cases, sweep.points,
+                                           sweep.points / sweep.keys[0].arg->count, call, err) < 0)
+        return -1;
     if (sweep_find(&sweep, "device") < 0 &&
         json_object_set_new(result->fields, "device", session_device_json(&cases[0].device)) < 0)
         return err_set(err, ERR_ResourceError, "out of memory");
@@ -305,12 +327,15 @@ static const struct field FIELDS[] = {
     { "needed.warps", "warps", "that bring so many, with this ilp" },
     { "needed.threads", "threads", "the same in threads" },
     { "needed.occupancy", "", "the same over the most that an SM holds; above 1: out of reach" },
-    { "reached.fraction", "0..1", "of what the unit with the least room allows" },
+    { "reached.fraction", "0..1", "of what the unit with the least room allows; closed form" },
     { "reached.bound", "", "latency (too little under way), memory, arithmetic or issue" },
     { "reached.latency", "cycles", "of an iteration; more than alone where a unit is full" },
     { "reached.ipc", "1/cycle", "warp instructions an SM" },
     { "reached.bandwidth_gbs", "GB/s", "of the device; memory only" },
     { "reached.loaded", "", "the same four where latency rises with load; memory only" },
+    { "reached.simulated", "", "the same by the core layer, and over how many cycles; or null" },
+    { "simulated.points", "", "points of the curves that the core layer ran" },
+    { "simulated.difference", "0..1", "the furthest of them from its closed form" },
     { "sweep", "", "with ranges or lists: one entry a point" },
 };
 
@@ -327,8 +352,11 @@ const struct magic MAGIC_LITTLE = {
         "Understanding Latency Hiding on GPUs, 2016): throughput is the least of warps x ilp / "
         "latency and what memory, FP32 units and issue slots allow. Under load memory takes "
         "queue x u / (1 - u) longer, u being the part of its rate that is asked for; 20 % of the "
-        "latency is what measurements on a GH200 say (model/little.h). Closed forms: no cycle is "
-        "simulated.\n\n"
+        "latency is what measurements on a GH200 say (model/little.h).\n\n"
+        "These closed forms are the lines of a figure. Its points are the same warps on the core "
+        "layer, issue by issue, with memory as a latency and a server (model/core.h): a warp "
+        "issues in order and belongs to one scheduler, of which the law knows nothing. How far "
+        "the two are apart is said.\n\n"
         "Latencies are those of the timing model (model/costs.c), rates those of the device.",
     .example = "%little latency=5 throughput=6\n"
                "%little device=H200 latency=690\n"

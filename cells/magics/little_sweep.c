@@ -8,11 +8,14 @@
 #include "cells/render/text.h"
 #include "cells/sweep_view.h"
 
+#include <math.h>
+
 enum { MOST_ROWS = 40 };
 
 struct little_sweep {
     struct sweep_view view;
     const struct little_case *cases;
+    struct little_agreement agreement;
 };
 
 static const struct sweep_axis AXES[] = {
@@ -54,6 +57,13 @@ static const char *answer_text(const struct little_sweep *s)
                        sweep_point_text(v, best));
 }
 
+static const char *simulated_text(const struct little_sweep *s, size_t i)
+{
+    const struct little_simulated *p = &s->cases[i].simulated;
+
+    return p->cycles ? little_percent(s->view.result, p->fraction) : "-";
+}
+
 /* One key: a row a point, as far as there is room. */
 static void add_rows(const struct little_sweep *s)
 {
@@ -62,7 +72,8 @@ static void add_rows(const struct little_sweep *s)
     const struct view_column columns[] = {
         { v->sweep->keys[0].param->name, VIEW_LEFT },
         { "in flight an SM", VIEW_RIGHT },
-        { "reached", VIEW_RIGHT },
+        { "simulated", VIEW_RIGHT },
+        { "closed form", VIEW_RIGHT },
         { "under load", VIEW_RIGHT },
         { "bound by", VIEW_LEFT },
     };
@@ -76,16 +87,42 @@ static void add_rows(const struct little_sweep *s)
         view_cell(table, r, 0, sweep_span_text(v, r, r, 0));
         view_cell(table, r, 1,
                   result_text(v->result, "%s", text_number(text, c->kernel.warps * c->ilp)));
-        view_cell(table, r, 2, sweep_percent(v, r));
-        view_cell(table, r, 3, is_memory ? little_percent(v->result, c->loaded.fraction) : "-");
-        view_cell(table, r, 4, little_bound_name(c->plain.bound));
+        view_cell(table, r, 2, simulated_text(s, r));
+        view_cell(table, r, 3, sweep_percent(v, r));
+        view_cell(table, r, 4, is_memory ? little_percent(v->result, c->loaded.fraction) : "-");
+        view_cell(table, r, 5, little_bound_name(c->plain.bound));
         if (r == sweep_best(v) && !sweep_is_flat(v))
             view_mark(table, r);
     }
     v->result->view.closing =
         shown < n ? result_text(v->result, "The first %zu of %zu points; the sweep field has all.",
                                 shown, n)
-                  : "Closed forms; %simulate counts the cycles of a pattern.";
+                  : "Next: %simulate body=\"ldg; use\" shows one of these kernels issue by issue.";
+}
+
+/* How far the two are apart. */
+static void add_agreement(const struct little_sweep *s)
+{
+    const struct sweep_view *v = &s->view;
+    const struct little_agreement *a = &s->agreement;
+    struct view_block *block = view_add_facts(v->result, 1);
+
+    if (!block)
+        return;
+    block->names[0] = "simulated";
+    block->texts[0] =
+        !a->simulated ? "no point: the core layer has whole cycles and operations, and not too many"
+        : a->difference < 0.0005
+            ? result_text(v->result,
+                          "%zu of %zu points on the core layer, the dots: the closed "
+                          "form, which the lines are, agrees to 0.1 %% of the unit",
+                          a->simulated, v->sweep->points)
+            : result_text(v->result,
+                          "%zu of %zu points on the core layer, the dots: the closed "
+                          "form, which the lines are, is up to %s of the unit away, at "
+                          "%s",
+                          a->simulated, v->sweep->points, little_percent(v->result, a->difference),
+                          sweep_point_text(v, a->at));
 }
 
 /* The unit with the least room, when it is the same at all points. */
@@ -97,26 +134,47 @@ static const char *what_text(const struct sweep *sweep, const struct little_case
     return little_unit_text(cases[0].plain.unit);
 }
 
-int little_show_sweep(struct result *result, const struct sweep *sweep,
-                      const struct little_case *cases, struct err *err)
+static int set_fields(const struct little_sweep *s, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    json_t *simulated = json_pack("{s:I, s:f}", "points", (json_int_t)s->agreement.simulated,
+                                  "difference", s->agreement.difference);
+
+    if (json_object_set_new(s->view.result->fields, "simulated", simulated) < 0)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return sweep_set_fields(&s->view, point_json, s, true, err);
+}
+
+int little_show_sweep(struct result *result, const struct sweep *sweep, struct little_case *cases,
+                      struct err *err)
+{
+    double *values = arena_array(sweep->call->arena, sweep->points, 3 * sizeof(*values));
+    bool is_loaded = !cases[0].is_arithmetic && cases[0].kernel.queue > 0;
     struct little_sweep s = { .view = { .result = result,
                                         .sweep = sweep,
                                         .values = values,
                                         .what = what_text(sweep, cases),
                                         .title = "What warps and independent work reach",
+                                        .seconds = is_loaded ? values + sweep->points : NULL,
+                                        .second_what = "under load",
+                                        .scale = what_text(sweep, cases),
+                                        .dots = values + 2 * sweep->points,
+                                        .dots_what = "simulated",
                                         .wants_curves = true,
                                         .axes = AXES,
                                         .axis_count = COUNT(AXES) },
-                              .cases = cases };
+                              .cases = cases,
+                              .agreement = little_compare(cases, sweep->points) };
     int k = sweep_find(sweep, "device");
 
     if (!values)
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
-    for (size_t i = 0; i < sweep->points; i++)
+    for (size_t i = 0; i < sweep->points; i++) {
         values[i] = cases[i].plain.fraction;
-    if (sweep_set_fields(&s.view, point_json, &s, true, err) < 0)
+        values[sweep->points + i] = cases[i].loaded.fraction;
+        values[2 * sweep->points + i] =
+            cases[i].simulated.cycles ? cases[i].simulated.fraction : NAN;
+    }
+    if (set_fields(&s, err) < 0)
         return -1;
     result->view.answer = answer_text(&s);
     result->view.origin =
@@ -130,6 +188,7 @@ int little_show_sweep(struct result *result, const struct sweep *sweep,
         sweep_add_matrix(&s.view);
     else
         sweep_add_best(&s.view);
+    add_agreement(&s);
     sweep_add_figure(&s.view);
     return 0;
 }

@@ -12,7 +12,16 @@
 
 #include <math.h>
 
-enum { LINE_BYTES = 128, MOST_POINTS = 257 };
+enum { LINE_BYTES = 128, MOST_POINTS = 257, DOTS = 16, ILPS = 3 };
+
+static const int ILP_CURVES[ILPS] = { 1, 2, 4 };
+
+/* The case, and the dots of its curves: on bytes in flight, and on warps for each of the ilps. */
+struct dots {
+    struct little_case *flight, *warps[ILPS];
+    size_t flight_count, warp_count;
+    struct little_agreement agreement;
+};
 
 static const char *number(struct result *result, double v)
 {
@@ -70,12 +79,15 @@ static struct little_law law_of(const struct little_case *c)
     return law;
 }
 
-static int set_fields(struct result *result, const struct little_case *c, struct err *err)
+static int set_fields(struct result *result, const struct little_case *c, const struct dots *dots,
+                      struct err *err)
 {
     struct little_law law = law_of(c);
-    json_t *fields = json_pack("{s:f, s:f, s:f, s:o, s:o}", "concurrency", law.concurrency,
-                               "latency", law.latency, "throughput", law.throughput, "needed",
-                               needed_json(c), "reached", little_reached_json(c));
+    json_t *fields =
+        json_pack("{s:f, s:f, s:f, s:o, s:o, s:{s:I, s:f}}", "concurrency", law.concurrency,
+                  "latency", law.latency, "throughput", law.throughput, "needed", needed_json(c),
+                  "reached", little_reached_json(c), "simulated", "points",
+                  (json_int_t)dots->agreement.simulated, "difference", dots->agreement.difference);
     int rc = json_object_update(result->fields, fields);
 
     json_decref(fields);
@@ -192,15 +204,32 @@ static const char *closing_text(struct result *result, const struct little_case 
     return text;
 }
 
-static void add_facts(struct result *result, const struct little_case *c)
+static const char *simulated_text(struct result *result, const struct little_case *c,
+                                  const struct dots *dots)
+{
+    const struct little_simulated *s = &c->simulated;
+
+    if (!s->cycles)
+        return "not: the core layer has whole cycles and operations, and not too many";
+    return result_text(result,
+                       "%s, %s cycles each, on the core layer: so are the figure's %zu dots, of "
+                       "which none is further than %s of the unit from its closed form, the line",
+                       little_percent(result, s->fraction), about(result, round(s->latency)),
+                       dots->agreement.simulated,
+                       little_percent(result, fmax(dots->agreement.difference, 0.001)));
+}
+
+static void add_facts(struct result *result, const struct little_case *c, const struct dots *dots)
 {
     const struct device *dev = &c->device.device;
     bool is_loaded = !c->is_arithmetic && c->kernel.queue > 0;
-    struct view_block *block = view_add_facts(result, is_loaded ? 2 : 1);
+    struct view_block *block = view_add_facts(result, is_loaded ? 3 : 2);
     size_t n = 0;
 
     if (!block)
         return;
+    block->names[n] = "simulated";
+    block->texts[n++] = simulated_text(result, c, dots);
     if (is_loaded) {
         block->names[n] = "under load";
         block->texts[n++] = result_text(
@@ -216,10 +245,60 @@ static void add_facts(struct result *result, const struct little_case *c)
             ? result_text(result, "%d schedulers and %d FP32 lanes: %s warp instructions a cycle",
                           dev->partitions, dev->fp32_lanes, number(result, c->machine.alu_rate))
             : result_text(result,
-                          "%s bytes a cycle: 1 of %d parts of %s GB/s; closed forms, no "
-                          "cycle is simulated",
+                          "%s bytes a cycle: 1 of %d parts of %s GB/s; all but what is simulated "
+                          "are closed forms",
                           number(result, c->machine.memory_rate), dev->sms,
                           number(result, c->bandwidth * 1e-9));
+}
+
+/* ---- points on the core layer ---- */
+
+/* The most that the panel of bytes in flight shows. */
+static double most_in_flight(const struct little_case *c)
+{
+    return fmax(c->kernel.warps * c->kernel.ilp, 2.5 * c->plain.needed);
+}
+
+/* As many in flight as n, in as few chains a warp as the SM's warps allow. */
+static void place_dot(struct little_case *dot, double n)
+{
+    dot->kernel.ilp = ceil(n / dot->max_warps);
+    dot->kernel.warps = fmax(floor(n / dot->kernel.ilp), 1);
+}
+
+static int make_dots(struct little_case *c, const struct call *call, struct dots *out,
+                     struct err *err)
+{
+    size_t most = 1 + DOTS + (size_t)c->max_warps * ILPS, n = 0;
+    struct little_case *all = arena_array(call->arena, most, sizeof *all);
+    int step = (c->max_warps + DOTS - 1) / DOTS;
+
+    if (!all)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    all[n++] = *c;
+    out->flight = &all[n];
+    for (int i = 1; i <= DOTS && !c->is_arithmetic; i++) {
+        all[n] = *c;
+        place_dot(&all[n++], most_in_flight(c) * i / DOTS);
+    }
+    out->flight_count = n - 1;
+    for (int k = 0; k < ILPS; k++) {
+        out->warps[k] = &all[n];
+        for (int warps = 1; warps <= c->max_warps; warps += step) {
+            all[n] = *c;
+            all[n].kernel.warps = warps;
+            all[n++].kernel.ilp = ILP_CURVES[k];
+        }
+        out->warp_count = n - (size_t)(out->warps[k] - all);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (little_case_run(&all[i], err) < 0)
+            return -1;
+    if (little_simulate(all, n, 1, call, err) < 0)
+        return -1;
+    c->simulated = all[0].simulated;
+    out->agreement = little_compare(all, n);
+    return 0;
 }
 
 /* ---- figure ---- */
@@ -237,6 +316,33 @@ static void put_point(struct curve *curve, double x, double y)
     curve->y[curve->count++] = y;
 }
 
+/* A curve of the closed form in the look-th colour, and on it what was simulated. */
+static void add_curve(struct panel *panel, const char *name, const struct curve *curve, size_t look)
+{
+    struct figure_series *series = panel_add_series(panel, name, curve->x, curve->y, curve->count);
+
+    if (!series)
+        return;
+    series->is_bare = true;
+    series->look = look;
+}
+
+static void add_dots(struct panel *panel, const char *name, const struct curve *curve, size_t look)
+{
+    struct figure_series *series = panel_add_series(panel, name, curve->x, curve->y, curve->count);
+
+    if (!series)
+        return;
+    series->is_points = true;
+    series->look = look;
+}
+
+static void put_dot(struct curve *curve, double x, const struct little_case *c)
+{
+    if (c->simulated.cycles)
+        put_point(curve, x, c->simulated.fraction);
+}
+
 static struct figure_axis percent_axis(const struct little_case *c)
 {
     return (struct figure_axis){
@@ -246,12 +352,13 @@ static struct figure_axis percent_axis(const struct little_case *c)
 
 /* Reached against bytes under way, with and without the wait under load. */
 static void add_flight_panel(struct result *result, struct figure *figure,
-                             const struct little_case *c)
+                             const struct little_case *c, const struct dots *dots)
 {
     struct little_case tried = *c;
     struct curve plain = { .count = 0 }, loaded = { .count = 0 }, measured = { .count = 0 };
+    struct curve simulated = { .count = 0 };
     double asked = c->kernel.warps * c->kernel.ilp;
-    double most = fmax(asked, 2.5 * c->plain.needed), step = most / (MOST_POINTS - 1);
+    double step = most_in_flight(c) / (MOST_POINTS - 1);
     struct panel *panel =
         figure_add_lines(figure, "Bytes in flight",
                          (struct figure_axis){ .label = "bytes in flight an SM" }, percent_axis(c));
@@ -266,16 +373,21 @@ static void add_flight_panel(struct result *result, struct figure *figure,
         put_point(&plain, little_bytes(c, tried.kernel.warps), tried.plain.fraction);
         put_point(&loaded, little_bytes(c, tried.kernel.warps), tried.loaded.fraction);
     }
-    panel_add_series(panel, "the law as it stands", plain.x, plain.y, plain.count);
+    for (size_t i = 0; i < dots->flight_count; i++)
+        put_dot(&simulated,
+                little_bytes(c, dots->flight[i].kernel.warps * dots->flight[i].kernel.ilp),
+                &dots->flight[i]);
+    add_curve(panel, "closed form", &plain, 1);
+    add_dots(panel, "simulated", &simulated, 1);
     if (c->kernel.queue > 0)
-        panel_add_series(panel, "latency under load", loaded.x, loaded.y, loaded.count);
+        add_curve(panel, "closed form under load", &loaded, 2);
     /* Eight bytes a thread, on this very device. */
     for (size_t i = 0; strcmp(c->device.device.name, "GH200") == 0 && i < LITTLE_MEASURED_COUNT;
          i++)
         put_point(&measured, LITTLE_MEASURED[i].threads_per_sm * 8.0,
                   LITTLE_MEASURED[i].gbs * 1e9 / c->bandwidth);
     if (measured.count)
-        panel_add_series(panel, "measured by RRZE", measured.x, measured.y, measured.count);
+        add_dots(panel, "measured by RRZE", &measured, 3);
     panel_add_reference(panel, little_bytes(c, c->plain.needed), true,
                         result_text(result, "%s bytes",
                                     about(result, little_bytes(c, c->plain.needed))));
@@ -285,49 +397,52 @@ static void add_flight_panel(struct result *result, struct figure *figure,
 
 /* Reached against warps, for some amounts of independent work in each. */
 static void add_warps_panel(struct result *result, struct figure *figure,
-                            const struct little_case *c)
+                            const struct little_case *c, const struct dots *dots)
 {
-    static const int ilps[] = { 1, 2, 4 };
     struct little_case tried = *c;
     struct panel *panel =
         figure_add_lines(figure, "Warps and independent work",
                          (struct figure_axis){ .label = "warps an SM" }, percent_axis(c));
 
-    for (size_t k = 0; k < COUNT(ilps); k++) {
-        struct curve curve = { .count = 0 };
+    for (size_t k = 0; k < ILPS; k++) {
+        struct curve curve = { .count = 0 }, simulated = { .count = 0 };
 
-        tried.kernel.ilp = ilps[k];
+        tried.kernel.ilp = ILP_CURVES[k];
         for (int warps = 1; warps <= c->max_warps; warps++) {
             tried.kernel.warps = warps;
             if (little_case_run(&tried, NULL) < 0)
                 return;
             put_point(&curve, warps, tried.plain.fraction);
         }
-        panel_add_series(panel, result_text(result, "ilp=%d", ilps[k]), curve.x, curve.y,
-                         curve.count);
+        for (size_t i = 0; i < dots->warp_count; i++)
+            put_dot(&simulated, dots->warps[k][i].kernel.warps, &dots->warps[k][i]);
+        add_curve(panel, result_text(result, "ilp=%d", ILP_CURVES[k]), &curve, k + 1);
+        add_dots(panel, k ? "" : "simulated", &simulated, k + 1);
     }
 }
 
-static void add_figure(struct result *result, const struct little_case *c)
+static void add_figure(struct result *result, const struct little_case *c, const struct dots *dots)
 {
-    struct figure *figure =
-        figure_new(result,
-                   result_text(result, "How much must be in flight on %s", c->device.device.name),
-                   result_text(result,
-                               "Curves of the part of the %s that is reached, over what is in "
-                               "flight and over warps: they rise and then are flat.",
-                               little_unit_text(c->plain.unit)),
-                   result->view.answer);
+    struct figure *figure = figure_new(
+        result, result_text(result, "How much must be in flight on %s", c->device.device.name),
+        result_text(result,
+                    "Curves of the part of the %s that is reached, over what is in "
+                    "flight and over warps: they rise and then are flat. Lines are closed "
+                    "forms, dots the core layer.",
+                    little_unit_text(c->plain.unit)),
+        result->view.answer);
 
     if (!c->is_arithmetic)
-        add_flight_panel(result, figure, c);
-    add_warps_panel(result, figure, c);
+        add_flight_panel(result, figure, c, dots);
+    add_warps_panel(result, figure, c, dots);
 }
 
-int little_show_case(struct result *result, const struct call *call, const struct little_case *c,
+int little_show_case(struct result *result, const struct call *call, struct little_case *c,
                      struct err *err)
 {
-    if (set_fields(result, c, err) < 0)
+    struct dots dots = { 0 };
+
+    if (make_dots(c, call, &dots, err) < 0 || set_fields(result, c, &dots, err) < 0)
         return -1;
     result->view.answer = answer_text(result, c);
     result->view.origin =
@@ -336,8 +451,8 @@ int little_show_case(struct result *result, const struct call *call, const struc
                                                    ? "device bytes_per_thread alpha queue"
                                                    : "device"));
     add_table(result, c);
-    add_facts(result, c);
+    add_facts(result, c, &dots);
     result->view.closing = closing_text(result, c);
-    add_figure(result, c);
+    add_figure(result, c, &dots);
     return 0;
 }

@@ -230,14 +230,18 @@ static const char *closing_text(struct result *result, const struct roofline_cas
 static void add_figure(struct result *result, const struct roofline_case *c)
 {
     double ridge = c->roof.peak / c->roof.bandwidth, from = ridge / 256, to = ridge * 16;
-    double at = c->has_kernel ? c->point.intensity : ridge;
+    double at = c->has_kernel ? c->point.intensity : ridge, lowest;
     struct figure *figure;
     struct panel *panel;
 
-    if (at > 0 && at < from)
-        from = at / 2;
-    if (at > to && at < 1e30)
-        to = at * 2;
+    /* Room around the point, so that it stands on no edge. */
+    if (at > 0 && at < 4 * from)
+        from = at / 4;
+    if (at > to / 4 && at < 1e30)
+        to = at * 4;
+    lowest = from * c->roof.bandwidth;
+    if (c->has_kernel && c->has_time)
+        lowest = fmin(lowest, achieved(c) / 4);
     figure = figure_new(result,
                         result_text(result, "Roofline of %s, %s", c->device.device.name, c->type),
                         "A slanted line, the memory's, that ends at the ridge in a level one, the "
@@ -245,7 +249,10 @@ static void add_figure(struct result *result, const struct roofline_case *c)
                         result->view.answer);
     panel = figure_add_lines(figure, NULL,
                              (struct figure_axis){ .label = "FLOP a byte", .scale = SCALE_LOG10 },
-                             (struct figure_axis){ .label = "GFLOP/s", .scale = SCALE_LOG10 });
+                             (struct figure_axis){ .label = "GFLOP/s",
+                                                   .scale = SCALE_LOG10,
+                                                   .min = lowest * 1e-9,
+                                                   .max = c->roof.peak * 2e-9 });
     panel_add_series(panel, "roof", (const double[]){ from, ridge, to },
                      (const double[]){ from * c->roof.bandwidth * 1e-9, c->roof.peak * 1e-9,
                                        c->roof.peak * 1e-9 },

@@ -29,6 +29,7 @@ struct harness {
     struct sink sink; /* first: the functions cast back */
     struct session *session;
     struct buf out, errs, display, payload, result;
+    struct buf drawn; /* every SVG, and every HTML */
     struct error_report report;
     int clears;
     const char *answer; /* what %input gets; NULL: nobody answers */
@@ -56,10 +57,17 @@ static inline void harness_put(struct buf *b, json_t *data)
 static inline void harness_display(struct sink *sink, json_t *data, json_t *metadata,
                                    const char *display_id, bool is_update)
 {
+    static const char *const types[] = { "image/svg+xml", "text/html" };
+
     (void)metadata;
     (void)display_id;
     (void)is_update;
     harness_put(&harness_of(sink)->display, data);
+    for (size_t i = 0; i < COUNT(types); i++) {
+        const char *text = json_string_value(json_object_get(data, types[i]));
+
+        buf_puts(&harness_of(sink)->drawn, text ? text : "");
+    }
 }
 
 static inline void harness_result(struct sink *sink, json_t *data, json_t *metadata)
@@ -96,6 +104,7 @@ static inline void harness_clean(struct harness *h)
     buf_cut(&h->out, 0);
     buf_cut(&h->errs, 0);
     buf_cut(&h->display, 0);
+    buf_cut(&h->drawn, 0);
     buf_cut(&h->payload, 0);
     buf_cut(&h->result, 0);
 }
@@ -164,6 +173,7 @@ static inline int harness_tear_down(void **state)
     buf_done(&h->out);
     buf_done(&h->errs);
     buf_done(&h->display);
+    buf_done(&h->drawn);
     buf_done(&h->payload);
     buf_done(&h->result);
     free(h);

@@ -39,6 +39,16 @@ static void fields_are_as_documented(void **state)
         "%little device=TX2 bandwidth=58GB/s latency=400\n%check _.reached.fraction == 0.918 +- 0.001",
         "%little device=H200 alpha=64\n%check _.reached.bound == \"issue\"\n"
         "%check _.needed.iterations == 4.0 / 65 * (650 + 64 * 4) +- 0.001",
+        "%little device=H200 latency=690\n%check _.reached.simulated.fraction == 64 / 99.0 +- 0.002\n"
+        "%check _.reached.simulated.latency == 690 +- 1\n%check _.simulated.points > 40\n"
+        "%check _.simulated.difference < 0.002",
+        "%little arithmetic device=L40S warps=2 ilp=[4,8]\n"
+        "%check _.sweep[1].reached.fraction == 1\n"
+        "%check _.sweep[1].reached.simulated.fraction == 0.5 +- 0.001\n"
+        "%check _.simulated.points == 2\n%check _.simulated.difference == 0.5 +- 0.001",
+        /* Too many instructions for one call: every n-th value of the first key. */
+        "%little device=H200 warps=1..64 alpha=[64,128,256]\n%check _.simulated.points > 10\n"
+        "%check _.simulated.points < 192",
     };
 
     for (size_t i = 0; i < COUNT(cells); i++)
@@ -99,6 +109,11 @@ static void tables_say_what_they_should(void **state)
           { "An iteration takes 650 + 40 x 4 = 810 cycles when it is alone." } },
         { "%little device=H200 warps=8..64:8", { "never full: the most at warps=64" } },
         { "%little device=H200 warps=16 alpha=[0,100]", { "of the unit with the least room" } },
+        { "%little device=H200",
+          { "simulated   68.6 %, 650 cycles each, on the core layer: so are the figure's" } },
+        { "%little device=H200 latency=690.5", { "not: the core layer has whole cycles" } },
+        { "%little arithmetic device=L40S warps=2 ilp=[4,8]",
+          { "2 of 2 points on the core layer", "up to 50 % of the unit away, at ilp=8" } },
     };
     struct harness *h = *state;
 
@@ -108,6 +123,20 @@ static void tables_say_what_they_should(void **state)
             if (!strstr(buf_text(&h->display), cases[i].texts[k]))
                 fail_msg("%s lacks \"%s\":\n%s", cases[i].code, cases[i].texts[k],
                          buf_text(&h->display));
+    }
+}
+
+/* The closed form, under load and not, as lines, and what was simulated as dots. */
+static void a_sweep_draws_both_forms_and_the_dots(void **state)
+{
+    struct harness *h = *state;
+
+    pass(h, "%little device=H200 warps=1..64");
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const texts[] = { "under load", "simulated" };
+
+        if (!strstr(buf_text(&h->drawn), texts[i]))
+            fail_msg("the figure lacks %s", texts[i]);
     }
 }
 
@@ -142,6 +171,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_has_no_answer_is_refused, harness_set_up,
                                         harness_tear_down),
         cmocka_unit_test_setup_teardown(tables_say_what_they_should, harness_set_up,
+                                        harness_tear_down),
+        cmocka_unit_test_setup_teardown(a_sweep_draws_both_forms_and_the_dots, harness_set_up,
                                         harness_tear_down),
         cmocka_unit_test_setup_teardown(no_line_is_wider_than_a_notebook, harness_set_up,
                                         harness_tear_down),
