@@ -230,17 +230,14 @@ static void find_model(struct session *session, struct session_device *out)
 
 static int unknown_device(const struct session *session, const char *name, struct err *err)
 {
-    const char *near[3];
-    size_t n = device_suggest(name, near, COUNT(near));
+    const char *near = device_nearest(name);
     struct nearest made = { .wanted = name };
 
     for (size_t i = 0; i < session->made_count; i++)
         nearest_try(&made, session->made[i].device.name);
-    if (made.best)
+    if (made.best || near)
         err_set(err, ERR_NameError, "no device is called %.60s; %s is the nearest", name,
-                made.best);
-    else if (n)
-        err_set(err, ERR_NameError, "no device is called %.60s; %s is the nearest", name, near[0]);
+                made.best ? made.best : near);
     else
         err_set(err, ERR_NameError, "no device is called %.60s", *name ? name : "\"\"");
     return err_next(err, "%%devices lists them; cc=8.9 names a compute capability; limits, such as "

@@ -7,6 +7,8 @@
  */
 #include "model/device.h"
 
+#include "model/base/nearest.h"
+
 #include <ctype.h>
 
 enum { KB = 1024 };
@@ -196,54 +198,22 @@ const struct device *device_find(const char *name)
     return find_capability(wanted.text);
 }
 
-/* Edit distance: letters to insert, delete or replace. */
-static size_t distance(const struct plain *a, const struct plain *b)
-{
-    size_t row[sizeof(b->text) + 1], diagonal, above;
-
-    for (size_t j = 0; j <= b->size; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a->size; i++) {
-        diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b->size; j++) {
-            above = row[j];
-            row[j] = diagonal + (a->text[i - 1] != b->text[j - 1]);
-            if (row[j] > above + 1)
-                row[j] = above + 1;
-            if (row[j] > row[j - 1] + 1)
-                row[j] = row[j - 1] + 1;
-            diagonal = above;
-        }
-    }
-    return row[b->size];
-}
-
-size_t device_suggest(const char *name, const char **out, size_t n)
+const char *device_nearest(const char *name)
 {
     struct plain wanted = plain_text(name), have;
-    size_t distances[COUNT(DEVICES)], count = 0, best;
+    int best = 1 + (int)wanted.size / 3; /* letters that may be wrong */
+    const char *nearest = NULL;
 
-    for (size_t i = 0; i < DEVICE_COUNT; i++) {
-        distances[i] = SIZE_MAX;
+    for (size_t i = 0; i < DEVICE_COUNT; i++)
         for (const char *at = NULL; next_name(&DEVICES[i], &at, &have);) {
-            size_t d = distance(&wanted, &have);
+            int d = nearest_distance(wanted.text, have.text);
 
-            if (d < distances[i] && d <= 1 + wanted.size / 3)
-                distances[i] = d;
+            if (d < best || (d == best && !nearest)) {
+                best = d;
+                nearest = DEVICES[i].name;
+            }
         }
-    }
-    while (count < n) {
-        best = 0;
-        for (size_t i = 1; i < DEVICE_COUNT; i++)
-            if (distances[i] < distances[best])
-                best = i;
-        if (distances[best] == SIZE_MAX)
-            break;
-        distances[best] = SIZE_MAX;
-        out[count++] = DEVICES[best].name;
-    }
-    return count;
+    return nearest;
 }
 
 /* The limits that a made-up device may have. Above them no part of the model was tried. */

@@ -54,8 +54,8 @@ extern const size_t DEVICE_COUNT;
 const struct device *device_find(const char *name);
 const struct device *device_by_cc(int major, int minor);
 
-/* Up to n names nearest to a misspelt one, best first; returns how many. Static strings. */
-size_t device_suggest(const char *name, const char **out, size_t n);
+/* The name that a misspelt one was meant to be; NULL: none is near. Static. */
+const char *device_nearest(const char *name);
 
 /*
  * Checks a device that somebody made up: every limit positive and in line with the others. Fails

@@ -4,7 +4,9 @@
  */
 #include "model/base/nearest.h"
 
-enum { LONGEST = 32, FAR = 99 };
+#include <strings.h>
+
+enum { LONGEST = 32, BEGINNING = 0, FAR = 99 };
 
 static char lower(char c)
 {
@@ -39,15 +41,22 @@ static int text_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
+int nearest_distance(const char *wanted, const char *candidate)
+{
+    size_t n = strlen(wanted);
+
+    /* Who typed a beginning meant its end: "occ" lacks six letters, and "L40" is not A40. */
+    if (n >= 3 && strncasecmp(wanted, candidate, n) == 0)
+        return BEGINNING;
+    return text_distance(wanted, candidate);
+}
+
 void nearest_try(struct nearest *nearest, const char *candidate)
 {
     size_t n = strlen(nearest->wanted);
-    int distance = text_distance(nearest->wanted, candidate);
+    int distance = nearest_distance(nearest->wanted, candidate);
     int near = n <= 2 ? 1 : n <= 5 ? 2 : 3;
 
-    /* "occ" means occupancy, though it lacks six letters. */
-    if (n >= 3 && strncmp(nearest->wanted, candidate, n) == 0)
-        distance = 1;
     if (distance <= near && (size_t)distance < n &&
         (!nearest->best || distance < nearest->distance)) {
         nearest->best = candidate;
