@@ -11,30 +11,68 @@ struct words {
     const struct warp *w;
     const struct race_report *race;
     char first_line[48], second_line[48], place[96];
-    char name[64];   /* "tile[3]" */
-    char first[128]; /* "thread 5" */
+    char name[64];       /* "tile[3]" */
+    const char *element; /* "int": what the buffer holds, or NULL */
+    char first[128];     /* "thread 5" */
     char second[128];
 };
 
-/* "1.5" as the instruction's type has it. */
-static void put_value(char *out, size_t size, uint64_t v, const struct insn *in, int bytes)
+static bool ends(const char *text, const char *end)
 {
-    const char *type = strrchr(in->spelling, '.');
-    double wide;
-    float narrow;
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/*
+ * How the bits of a value are meant: as the buffer's elements, or as the instruction says. Loads
+ * and stores of PTX know no sign: a .u32 near 2^32 is an int below 0 more often than a large
+ * number.
+ */
+enum meaning {
+    MEANS_SIGNED,
+    MEANS_UNSIGNED,
+    MEANS_FLOAT,
+};
+
+static enum meaning meaning_of(const char *element, const char *type, uint64_t v, int bytes)
+{
     uint32_t low = (uint32_t)v;
 
-    type = type ? type + 1 : "";
+    if (element && (ends(element, "float") || ends(element, "double")))
+        return MEANS_FLOAT;
+    if (element)
+        return element[0] == 'u' || ends(element, "size_t") ? MEANS_UNSIGNED : MEANS_SIGNED;
+    if (ends(type, ".f32") || ends(type, ".f64"))
+        return MEANS_FLOAT;
+    if (bytes == 4 && low > 0x30000000U && low < 0xf0000000U && low >> 23 != 0x1ff)
+        return MEANS_FLOAT; /* .u32 of what is a float */
+    return bytes == 4 ? MEANS_SIGNED : MEANS_UNSIGNED;
+}
+
+/* The low bytes of v with their sign. */
+static int64_t signed_of(uint64_t v, int bytes)
+{
+    int unused = 64 - 8 * bytes;
+
+    return bytes < 8 ? (int64_t)(v << unused) >> unused : (int64_t)v;
+}
+
+/* "1.5", "-31". element: the type of the buffer's elements, or NULL. */
+static void put_value(char *out, size_t size, uint64_t v, const struct insn *in, int bytes,
+                      const char *element)
+{
+    enum meaning meaning = meaning_of(element, in->spelling, v, bytes);
+    uint32_t low = (uint32_t)v;
+    double wide;
+    float narrow;
+
     memcpy(&wide, &v, sizeof wide);
     memcpy(&narrow, &low, sizeof narrow);
-    if (!strcmp(type, "f64"))
-        snprintf(out, size, "%g", wide);
-    else if (!strcmp(type, "f32"))
-        snprintf(out, size, "%g", (double)narrow);
-    else if (type[0] == 's' && bytes == 4)
-        snprintf(out, size, "%" PRId32, (int32_t)low);
-    else if (bytes == 4 && low > 0x30000000U && low < 0xf0000000U && low >> 23 != 0x1ff)
-        snprintf(out, size, "%g", (double)narrow); /* .u32 of what is a float */
+    if (meaning == MEANS_FLOAT && (bytes == 4 || bytes == 8))
+        snprintf(out, size, "%g", bytes == 8 ? wide : (double)narrow);
+    else if (meaning == MEANS_SIGNED)
+        snprintf(out, size, "%" PRId64, signed_of(v, bytes));
     else
         snprintf(out, size, "%" PRIu64, bytes >= 8 ? v : v & ((UINT64_C(1) << 8 * bytes) - 1));
 }
@@ -66,6 +104,7 @@ static void name_global(struct words *t)
     struct ptx_fault *f = t->w->cta->fault;
     char name[48];
 
+    t->element = b ? b->element_type : NULL;
     if (!r) {
         snprintf(t->name, sizeof t->name, "0x%" PRIx64, t->race->address);
         return;
@@ -135,8 +174,8 @@ static void put_values(struct buf *b, const struct words *t)
 
     if (!race->has_values)
         return;
-    put_value(before, sizeof before, race->value_first, race->first, race->bytes);
-    put_value(after, sizeof after, race->value_second, t->w->fault.insn, race->bytes);
+    put_value(before, sizeof before, race->value_first, race->first, race->bytes, t->element);
+    put_value(after, sizeof after, race->value_second, t->w->fault.insn, race->bytes, t->element);
     if (race->is_write_second && !strcmp(before, after))
         return;
     if (race->is_write_first && race->is_write_second)
