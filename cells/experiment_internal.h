@@ -40,7 +40,7 @@ struct experiment_work {
     int rounds;                 /* of clocks: with those that warm up */
 };
 
-/* Points that take part: all that exist, or those that were right so far. */
+/* A request: which points, how often, and what is asked of the child. */
 struct experiment_asking {
     enum child_kind kind;
     struct launch_options options;

@@ -46,7 +46,7 @@ class Answer:
     """What one cell gave."""
 
     def __init__(self, outputs):
-        self.text, self.results, self.error, self.report = "", [], None, ""
+        self.text, self.results, self.error, self.report, self.svg = "", [], None, "", ""
         for output in outputs:
             if output["output_type"] == "error":
                 self.error = output["ename"]
@@ -55,6 +55,7 @@ class Answer:
                 self.text += output["text"]
             else:
                 self.text += output["data"].get("text/plain", "") + "\n"
+                self.svg += output["data"].get("image/svg+xml", "")
                 if MIME in output["data"]:
                     self.results.append(output["data"][MIME])
 
