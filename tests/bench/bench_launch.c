@@ -1,6 +1,7 @@
 /*
  * What a launch costs beside its kernel: a plain kernel from its text to its result, the
- * same launch again, and launches beside large buffers that they do not touch.
+ * same launch again, and launches beside large buffers that they do not touch; then the memory of
+ * the process that runs it.
  *
  * Wall time is what a user waits; other work takes some of it. Processor time, of this process and
  * its children together, is what the cells cost (in ticks of 10 ms, so of all of them, divided).
@@ -161,6 +162,99 @@ static bool again(struct session *session, const char *what, const char *code, c
     return true;
 }
 
+/* The process that runs launches: a child whose command line ends in "model"; 0: there is none. */
+static long worker_pid(void)
+{
+    char path[64], line[4096];
+    long pid, found = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    f = fopen(path, "r");
+    while (f && fscanf(f, "%ld", &pid) == 1) {
+        FILE *c;
+        size_t n = 0;
+
+        snprintf(path, sizeof(path), "/proc/%ld/cmdline", pid);
+        c = fopen(path, "r");
+        if (c) {
+            n = fread(line, 1, sizeof(line) - 1, c);
+            fclose(c);
+        }
+        if (n > 6 && memcmp(line + n - 6, "model", 6) == 0)
+            found = pid;
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Most resident bytes since they were forgotten, in MiB (proc(5): VmHWM, clear_refs); 0: unknown.
+ */
+static double peak_mib(long pid)
+{
+    char path[64], line[256];
+    double kib = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+    f = fopen(path, "r");
+    while (f && fgets(line, sizeof(line), f))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kib = strtod(line + 6, NULL);
+    if (f)
+        fclose(f);
+    return kib / 1024;
+}
+
+static void forget_peak(long pid)
+{
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%ld/clear_refs", pid);
+    f = fopen(path, "w");
+    if (!f)
+        return;
+    fputs("5", f);
+    fclose(f);
+}
+
+/* Three buffers of 88 MiB, one of them written: what the worker holds beside those that it maps. */
+static bool memory(struct session *session)
+{
+    static const struct {
+        const char *what, *code;
+        double limit;
+    } CASES[] = {
+        { "vectorAdd", "add<<<90112, 256>>>(22M, a, b, c)", 2 },
+        { "vectorAdd, races=all", "%launch add grid=90112 block=256 args=(22M, a, b, c) races=all",
+          5 },
+    };
+    double buffers = 3 * 88;
+
+    if (!run(session, "%buffer a float[22M] = ones\n%buffer b float[22M] = ones\n"
+                      "%buffer c float[22M]\n"
+                      "__global__ void add(int n, const float *a, const float *b, float *c) {\n"
+                      "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "    if (i < n) c[i] = a[i] + b[i];\n}\n"
+                      "add<<<1, 32>>>(32, a, b, c)"))
+        return false;
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        double peak;
+
+        forget_peak(worker_pid());
+        if (!run(session, CASES[i].code))
+            return false;
+        peak = peak_mib(worker_pid());
+        printf(
+            "  memory of the worker, %-22s %9.0f MiB  %.2f x buffers of %.0f MiB   limit %.0f  %s\n",
+            CASES[i].what, peak, peak / buffers, buffers, CASES[i].limit,
+            peak / buffers <= CASES[i].limit ? "ok" : "LOW");
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct session_options options = { .device = "L40S" };
@@ -193,8 +287,9 @@ int main(int argc, char **argv)
                      "fill<<<131072, 256>>>(part)") &&
         again(session, "beside one of which half has no values", "k0<<<4, 256>>>(1000, x)",
               "under 1") &&
-        again(session, "over one page of that", "k0<<<4, 256>>>(1000, part)", "under 1"))
-        again(session, "a fault", "%%grade points=1\nk0<<<8, 256>>>(2000, x)\n%check 1 == 1", "");
+        again(session, "over one page of that", "k0<<<4, 256>>>(1000, part)", "under 1") &&
+        again(session, "a fault", "%%grade points=1\nk0<<<8, 256>>>(2000, x)\n%check 1 == 1", ""))
+        memory(session);
     session_free(&session);
     return 0;
 }
