@@ -7,6 +7,7 @@
  *
  * Source: "bar, barrier" and "barrier.cluster", PTX ISA 9.0.
  */
+#include "model/ptx/group.h"
 #include "model/ptx/shadow.h"
 #include "model/ptx/sync.h"
 #include "model/ptx/track.h"
@@ -47,9 +48,9 @@ static void keep_equal(struct warp *w, struct group *g, uint32_t mask)
             equal |= m & -m;
     }
     if (g->mask & ~mask)
-        simt_split(w, g, g->mask & ~mask)->at++;
+        group_part(w, g, g->mask & ~mask)->at++;
     if (g->mask & ~equal)
-        simt_split(w, g, g->mask & ~equal);
+        group_part(w, g, g->mask & ~equal);
 }
 
 static uint32_t predicates_of(const struct group *g)
@@ -79,7 +80,7 @@ static void wait_for_cluster(struct warp *w, struct group *g)
         return;
     }
     if (g->mask & ~waits)
-        simt_split(w, g, g->mask & ~waits)->at++;
+        group_part(w, g, g->mask & ~waits)->at++;
     g->state = GROUP_BARRIER;
     g->barrier = CLUSTER_BARRIER;
     g->at++;

@@ -11,6 +11,7 @@
  */
 #include "model/ptx/sync.h"
 
+#include "model/ptx/group.h"
 #include "model/ptx/mask.h"
 #include "model/ptx/shadow.h"
 
@@ -368,9 +369,9 @@ static void keep_equal(struct warp *w, struct group *g, uint32_t mask)
     for (uint32_t m = mask; m; m &= m - 1)
         equal |= named[__builtin_ctz(m)] == first ? m & -m : 0;
     if (g->mask & ~mask)
-        simt_split(w, g, g->mask & ~mask)->at++;
+        group_part(w, g, g->mask & ~mask)->at++;
     if (g->mask & ~equal)
-        simt_split(w, g, g->mask & ~equal);
+        group_part(w, g, g->mask & ~equal);
 }
 
 void sync_park(struct warp *w, struct group *g, uint32_t mask)

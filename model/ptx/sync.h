@@ -44,7 +44,4 @@ int barrier_arrive(struct warp *w, struct group *g, uint32_t mask);
 /* Lets go who waits at barriers that are complete. */
 int barrier_complete(struct cta *cta, bool *has_moved, struct err *err) MUST_CHECK;
 
-/* simt.c: lanes of g become a group of their own that is ready at the same place. */
-struct group *simt_split(struct warp *w, struct group *g, uint32_t lanes);
-
 #endif
