@@ -88,11 +88,12 @@ static int time_events(struct experiment_work *w, struct err *err)
 {
     struct experiment_asking asking = { .kind = CHILD_GPU,
                                         .options = { .gpu_index = w->run->device.gpu_index,
-                                                     .repeat = w->run->repeat },
+                                                     .repeat = w->run->repeat,
+                                                     .wants_copy = w->run->experiment->wants_copy },
                                         .rounds = 1,
                                         .only_correct = true };
     struct child_message answer;
-    struct bytes done;
+    struct bytes done, copy;
     size_t at = 0;
     int rc = 0;
 
@@ -102,6 +103,9 @@ static int time_events(struct experiment_work *w, struct err *err)
         if (experiment_takes_part(&w->run->points[i], true) &&
             fields_find(child_message_body(&answer), TAG_DONE, at++, &done))
             rc = take_event(w, &w->run->points[i], done, err);
+    if (fields_find(child_message_body(&answer), TAG_COPY_GBS, 0, &copy) &&
+        copy.size == sizeof(w->run->copy_gbs))
+        memcpy(&w->run->copy_gbs, copy.data, sizeof(w->run->copy_gbs));
     child_message_done(&answer);
     return rc;
 }

@@ -181,6 +181,7 @@ static int fill_data(struct experiment_work *w, struct err *err)
                                           .value = value,
                                           .modelled = modelled,
                                           .closed = closed,
+                                          .copy_gbs = run->copy_gbs,
                                           .is_measured = run->use_gpu };
     run->error_percent = run->use_gpu ? experiment_error(modelled, value, run->count) : (double)NAN;
     run->formula_error_percent =

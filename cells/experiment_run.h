@@ -48,6 +48,7 @@ struct experiment_run {
     double error_percent;         /* mean of |modelled - measured| / measured; NaN: not both */
     double formula_error_percent; /* the closed form's, against measured; NaN: not both */
     double clock_low_mhz, clock_high_mhz;
+    double copy_gbs; /* of a copy within the card's memory in the same run; 0: not measured */
 };
 
 /*

@@ -102,6 +102,7 @@ struct experiment_data {
     const double *value;    /* measured where a card measured, else modelled */
     const double *modelled; /* NaN everywhere when nothing was modelled */
     const double *closed;
+    double copy_gbs; /* experiment.wants_copy: what that reached; 0: not measured */
     bool is_measured; /* what `value` is: the sentence must not call modelled measured */
 };
 
@@ -120,6 +121,8 @@ struct experiment {
     bool is_calibrated; /* some number of the model was set by this experiment: not a prediction */
     const char *left_out;    /* what the model lacks where it is off: "the distance to L2 slices" */
     const char *closed_form; /* as text, "min(1, N I / (I + W))"; NULL: there is none */
+
+    bool wants_copy; /* EVENT: a copy by the driver, read and written, is timed in the same run */
 
     /* Fills the launch of a point, or `skipped`. */
     void (*plan)(const struct experiment_point *, struct experiment_launch *);

@@ -1,13 +1,11 @@
 /*
  * What is timed need not be launches one by one: the same launches as one graph say what a launch
- * costs without the stream, and a copy by the driver says which bandwidth kernels are measured by.
+ * costs without the stream.
  */
 #include "kernels/gpu_work.h"
 
 /* cuda.h: CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_NON_BLOCKING */
 enum { CAPTURE_THREAD_LOCAL = 1, STREAM_NON_BLOCKING = 1 };
-
-/* ---- a graph ---- */
 
 static void drop_graph(struct gpu_work *w, struct gpu_launch *l)
 {
@@ -55,49 +53,8 @@ static int make_graph(struct gpu_work *w, struct gpu_launch *l, int count, struc
                      err);
 }
 
-/* ---- a copy ---- */
-
-static const struct launch_memory *copied(const struct gpu_work *w, const struct gpu_launch *l,
-                                          cu_address *from)
-{
-    const struct launch_argument *first = l->launch->arguments;
-    bool is_buffer = l->launch->argument_count > 0 && first->is_pointer;
-    int i = is_buffer ? launch_buffer_at(w->request, first->address) : -1;
-
-    if (i < 0)
-        return NULL;
-    *from = w->buffers[i].address;
-    return &w->request->buffers[i];
-}
-
-static int make_room(struct gpu_work *w, struct gpu_launch *l, struct err *err)
-{
-    cu_address from;
-    const struct launch_memory *m = copied(w, l, &from);
-
-    if (!m)
-        return err_set(err, ERR_InternalError, "%s has no buffer to copy", gpu_launch_name(l));
-    return gpu_check(w, w->cu->MemAlloc(&l->copy, m->row.size), "cuMemAlloc", err);
-}
-
-static int start_copies(struct gpu_work *w, struct gpu_launch *l, int count, struct err *err)
-{
-    cu_address from = 0;
-    const struct launch_memory *m = copied(w, l, &from);
-
-    for (int i = 0; i < count; i++)
-        if (gpu_check(w, w->cu->MemcpyDtoDAsync(l->copy, from, m->row.size, NULL), "cuMemcpyDtoD",
-                      err) < 0)
-            return -1;
-    return 0;
-}
-
-/* ---- */
-
 int gpu_way_prepare(struct gpu_work *w, struct gpu_launch *l, int count, struct err *err)
 {
-    if (l->launch->shape.way == LAUNCH_BY_COPY && !l->copy)
-        return make_room(w, l, err);
     if (l->launch->shape.way == LAUNCH_BY_GRAPH && (!l->graph || l->graph_launches != count))
         return make_graph(w, l, count, err);
     return 0;
@@ -105,8 +62,6 @@ int gpu_way_prepare(struct gpu_work *w, struct gpu_launch *l, int count, struct 
 
 int gpu_way_start(struct gpu_work *w, struct gpu_launch *l, int count, struct err *err)
 {
-    if (l->launch->shape.way == LAUNCH_BY_COPY)
-        return start_copies(w, l, count, err);
     if (l->launch->shape.way == LAUNCH_BY_GRAPH)
         return gpu_check(w, w->cu->GraphLaunch(l->graph_exec, NULL), "cuGraphLaunch", err);
     for (int i = 0; i < count; i++)
@@ -118,6 +73,4 @@ int gpu_way_start(struct gpu_work *w, struct gpu_launch *l, int count, struct er
 void gpu_way_done(struct gpu_work *w, struct gpu_launch *l)
 {
     drop_graph(w, l);
-    if (l->copy)
-        w->cu->MemFree(l->copy);
 }

@@ -25,7 +25,6 @@ struct gpu_launch {
     cu_graph graph; /* LAUNCH_BY_GRAPH: of graph_launches in a row; NULL: not made yet */
     cu_graph_exec graph_exec;
     int graph_launches;
-    cu_address copy; /* LAUNCH_BY_COPY: where to; 0: none yet */
 };
 
 struct gpu_work {
@@ -80,8 +79,8 @@ int gpu_wait(struct gpu_work *w, cu_event event, const struct gpu_launch *launch
 /* ---- gpu_way.c ---- */
 
 /*
- * Makes ready what gpu_way_start starts without delay: the graph of so many launches, or the room
- * for a copy. Nothing for launches in a stream. Fails with DeviceError.
+ * Makes ready what gpu_way_start starts without delay: the graph of so many launches. Nothing for
+ * launches in a stream. Fails with DeviceError.
  */
 int gpu_way_prepare(struct gpu_work *w, struct gpu_launch *launch, int count,
                     struct err *err) MUST_CHECK;

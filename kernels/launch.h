@@ -101,7 +101,6 @@ enum { LAUNCH_NO_CHECKS = 1 << 30 };
 enum launch_way {
     LAUNCH_BY_STREAM, /* one launch after the other in a stream */
     LAUNCH_BY_GRAPH,  /* the same launches as one graph */
-    LAUNCH_BY_COPY, /* no launch: the driver copies the first buffer to another place on the card */
 };
 
 struct launch_config {

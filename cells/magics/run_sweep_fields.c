@@ -100,6 +100,7 @@ int run_set_sweep_fields(struct result *r, const struct experiment_run *run, str
     failed |= set(r, "points", points_json(run));
     failed |= set(r, "mape", maybe(run->error_percent));
     failed |= set(r, "formula_mape", maybe(run->formula_error_percent));
+    failed |= set(r, "copy_gbs", maybe(run->copy_gbs > 0 ? run->copy_gbs : (double)NAN));
     failed |= set(r, "goal_percent", json_number(e->goal_percent));
     failed |= set(r, "parameters", json_string(e->is_calibrated ? "calibrated" : "predicted"));
     failed |= set(r, "left_out", run_is_off(run) ? json_string(e->left_out) : json_null());

@@ -12,25 +12,24 @@ enum {
     FOOTPRINT_WORDS = 1 << 27, /* 512 MB */
     SAMPLE = 1,
     KB = 1024,
-    COPY_BYTES = 128 * KB /* where the copy stands on the axis: it has no bytes in flight */
 };
 
-enum { FLOAT, FLOAT2, FLOAT4, FLOAT_X4, FLOAT4_X4, FLOAT4_X8, COPY, LOADS };
+enum { FLOAT, FLOAT2, FLOAT4, FLOAT_X4, FLOAT4_X4, FLOAT4_X8, LOADS };
 
-/* registers: a thread's, of sm_90; a warp needs 32 of each. */
 static const struct load {
-    int words, unrolled, most_warps;
+    int words, unrolled;
+    int most_warps; /* of an SM, by the registers of a thread */
 } LOAD[] = { [FLOAT] = { 1, 1, 64 },    [FLOAT2] = { 2, 1, 64 },    [FLOAT4] = { 4, 1, 64 },
-             [FLOAT_X4] = { 1, 4, 64 }, [FLOAT4_X4] = { 4, 4, 48 }, [FLOAT4_X8] = { 4, 8, 32 },
-             [COPY] = { 4, 4, 48 } };
+             [FLOAT_X4] = { 1, 4, 64 }, [FLOAT4_X4] = { 4, 4, 48 }, [FLOAT4_X8] = { 4, 8, 32 } };
 
 EXPERIMENT_SOURCE(little)
 
 static const int64_t IN_FLIGHT[] = { 512,     1 * KB,  2 * KB,  4 * KB,  8 * KB,
                                      16 * KB, 32 * KB, 64 * KB, 128 * KB };
-static const int64_t ALL[] = { FLOAT, FLOAT2, FLOAT4, FLOAT_X4, FLOAT4_X4, FLOAT4_X8, COPY };
-static const char *const NAMES[] = { "float",    "float2",   "float4", "floatx4",
-                                     "float4x4", "float4x8", "copy" };
+static const int64_t ALL[] = { FLOAT, FLOAT2, FLOAT4, FLOAT_X4, FLOAT4_X4, FLOAT4_X8 };
+static const char *const NAMES[] = {
+    "float", "float2", "float4", "floatx4", "float4x4", "float4x8"
+};
 
 static int64_t bytes_of_warp(const struct experiment_point *p)
 {
@@ -39,7 +38,7 @@ static int64_t bytes_of_warp(const struct experiment_point *p)
 
 static int64_t warps_of(const struct experiment_point *p)
 {
-    return p->series == COPY ? 8 : p->x / bytes_of_warp(p);
+    return p->x / bytes_of_warp(p);
 }
 
 static int64_t threads_of(const struct experiment_point *p)
@@ -59,8 +58,6 @@ static bool is_possible(const struct experiment_point *p)
     int64_t warps = warps_of(p),
             most = min_i64(LOAD[p->series].most_warps, p->device->warps_per_sm);
 
-    if (p->series == COPY)
-        return p->x == COPY_BYTES;
     return p->x % bytes_of_warp(p) == 0 && warps % (BLOCK / WARP) == 0 && warps > 0 &&
            warps <= most;
 }
@@ -70,13 +67,10 @@ static void plan(const struct experiment_point *p, struct experiment_launch *l)
     const struct load *load = &LOAD[p->series];
 
     if (!is_possible(p)) {
-        if (p->series == COPY)
-            snprintf(l->skipped, sizeof(l->skipped), "a copy by the driver is one point");
-        else
-            snprintf(l->skipped, sizeof(l->skipped),
-                     "%.3g warps of %lld bytes each: an SM has room for %d to %d, by blocks of %d",
-                     (double)p->x / (double)bytes_of_warp(p), (long long)bytes_of_warp(p),
-                     BLOCK / WARP, load->most_warps, BLOCK / WARP);
+        snprintf(l->skipped, sizeof(l->skipped),
+                 "%.3g warps of %lld bytes each: an SM has room for %d to %d, by blocks of %d",
+                 (double)p->x / (double)bytes_of_warp(p), (long long)bytes_of_warp(p), BLOCK / WARP,
+                 load->most_warps, BLOCK / WARP);
         return;
     }
     snprintf(l->kernel, sizeof(l->kernel), "read_%d_%d", load->words, load->unrolled);
@@ -86,7 +80,6 @@ static void plan(const struct experiment_point *p, struct experiment_launch *l)
     l->in_words = FOOTPRINT_WORDS;
     l->out_words = threads_of(p);
     l->model_blocks = SAMPLE;
-    l->way = p->series == COPY ? LAUNCH_BY_COPY : LAUNCH_BY_STREAM;
 }
 
 static void reference(const struct experiment_point *p, const struct experiment_launch *l,
@@ -102,70 +95,47 @@ static void reference(const struct experiment_point *p, const struct experiment_
     }
 }
 
-/* GB/s; a copy moves each byte twice. */
 static double value(const struct experiment_point *p, const struct experiment_time *t)
 {
     double bytes = (double)(rounds_of(p) * threads_of(p) * 4) * LOAD[p->series].words *
                    LOAD[p->series].unrolled;
 
-    if (p->series == COPY)
-        bytes = 2.0 * 4 * FOOTPRINT_WORDS;
     return bytes / t->time_us / 1e3;
-}
-
-/* The copy is the driver's, and no launch of this model. */
-static void model(const struct experiment_point *p, struct experiment_time *t)
-{
-    if (p->series == COPY)
-        t->cycles = t->time_us = 0;
 }
 
 static double formula(const struct experiment_point *p)
 {
     double flight = (double)(p->x * share_sms(p->device));
 
-    if (p->series == COPY)
-        return (double)NAN;
     return fmin(flight / share_us(p, p->costs->memory_latency), share_memory_rate(p)) / 1e3;
-}
-
-/* What the driver's copy reached; NaN when it was not measured. */
-static double copy_rate(const struct experiment_data *d)
-{
-    int series = experiment_index(d->series, d->series_count, COPY);
-    int x = experiment_index(d->xs, d->x_count, COPY_BYTES);
-
-    return series >= 0 && x >= 0 ? experiment_at(d, d->value, (size_t)series, (size_t)x)
-                                 : (double)NAN;
 }
 
 static void conclude(const struct experiment_data *d, struct buf *out)
 {
-    double best = 0, copy = copy_rate(d);
+    double best = 0;
     size_t s_best = 0, x_best = 0;
     int64_t knee = 0;
 
     for (size_t s = 0; s < d->series_count; s++)
         for (size_t i = 0; i < d->x_count; i++)
-            if (d->series[s] != COPY && experiment_at(d, d->value, s, i) > best) {
+            if (experiment_at(d, d->value, s, i) > best) {
                 best = experiment_at(d, d->value, s, i);
                 s_best = s;
                 x_best = i;
             }
     for (size_t s = 0; s < d->series_count; s++)
         for (size_t i = 0; i < d->x_count; i++)
-            if (d->series[s] != COPY && experiment_at(d, d->value, s, i) >= 0.9 * best &&
-                (!knee || d->xs[i] < knee))
+            if (experiment_at(d, d->value, s, i) >= 0.9 * best && (!knee || d->xs[i] < knee))
                 knee = d->xs[i];
     buf_printf(out,
                "The best is %.0f GB/s with %s and %.4g KB in flight on each SM; 90 %% of it needs "
                "%.4g KB",
                best, NAMES[d->series[s_best]], (double)d->xs[x_best] / KB, (double)knee / KB);
-    if (copy > 0)
+    if (d->copy_gbs > 0)
         buf_printf(out,
                    "; the driver's copy reaches %.0f GB/s in the same run, so the best is "
                    "%.1f %% of it",
-                   copy, 100 * best / copy);
+                   d->copy_gbs, 100 * best / d->copy_gbs);
     buf_puts(out, ".");
 }
 
@@ -184,11 +154,11 @@ const struct experiment EXPERIMENT_little = {
     .goal_percent = 15,
     .left_out = "latency grows with the load on the memory, and pages of DRAM are opened",
     .closed_form = "min(in flight / latency, memory's bandwidth)",
+    .wants_copy = true,
     .plan = plan,
     .fill = share_fill_line,
     .reference = reference,
     .value = value,
-    .model = model,
     .formula = formula,
     .conclude = conclude,
 };

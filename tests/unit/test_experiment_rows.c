@@ -131,7 +131,7 @@ static void every_point_is_a_launch_or_says_why_not(void **state)
 static void has_a_finite_formula(const struct experiment *e, const struct experiment_point *p,
                                  const struct experiment_launch *l)
 {
-    double v = e->formula && !l->skipped[0] && l->way != LAUNCH_BY_COPY ? e->formula(p) : 1;
+    double v = e->formula && !l->skipped[0] ? e->formula(p) : 1;
 
     if (!(v > 0) || !isfinite(v))
         fail_msg("%s %lld, %lld: %g", e->name, (long long)p->x, (long long)p->series, v);
@@ -218,14 +218,6 @@ static void spilled_words_cost_a_load_and_a_store_a_round(void **state)
     assert_true(modelled("spill", 300, 255, some) == 1000 + 100 * 64 * 2 * 4);
 }
 
-static void the_drivers_copy_is_not_modelled(void **state)
-{
-    struct experiment_time t = { .cycles = 1000, .time_us = 1 };
-
-    (void)state;
-    assert_true(modelled("little", 128 << 10, 6, t) == 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,7 +230,6 @@ int main(void)
         cmocka_unit_test(sentences_hold_numbers_and_end),
         cmocka_unit_test(the_ring_of_the_model_keeps_the_law),
         cmocka_unit_test(spilled_words_cost_a_load_and_a_store_a_round),
-        cmocka_unit_test(the_drivers_copy_is_not_modelled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
