@@ -36,8 +36,9 @@ static struct panel *add_panel(struct figure *figure, struct result *r,
                              .unit = e->axis.is_bytes ? UNIT_BYTES
                                      : e->axis.is_log ? UNIT_POW2
                                                       : UNIT_NUMBER };
-    struct figure_axis y = { .label = is_fraction ? e->quantity
-                                                  : result_text(r, "%s, %s", e->quantity, e->unit),
+    bool says_unit = is_fraction || strstr(e->quantity, e->unit);
+    struct figure_axis y = { .label = says_unit ? e->quantity
+                                                : result_text(r, "%s, %s", e->quantity, e->unit),
                              .unit = is_fraction ? UNIT_PERCENT : UNIT_NUMBER };
 
     return figure_add_lines(figure, marks_text(run), x, y);

@@ -23,8 +23,8 @@ def test_measured_points_are_dots_and_the_model_is_a_line(fake):
     answer = fake.cells("%device gpu\n%run barrier warps=[1,8,32] repeat=3")[0]
     answer.ok()
     assert "dots: measured, lines: the model" in answer.svg
-    drawn = answer.svg[answer.svg.index("dots: measured"):]
-    assert drawn.count('fill="none"') == 1  # the line; the dots are filled
+    drawn = answer.svg[answer.svg.rindex("dots: measured"):]
+    assert drawn.count('stroke-width="2"') == 1  # the line; dots have a thin rim
 
 
 def test_what_is_wrong_has_no_time(fake):
