@@ -431,6 +431,9 @@ static int fill_tuple(struct fill *f)
         expr_fail(&f->scope, f->initial->expr, f->err, ERR_UsageError,
                   "%s is %s: %lld numbers, and %lld are given", f->buffer->name, type,
                   (long long)wanted, (long long)given);
+        if (given == (int64_t)f->leaf_count)
+            return err_next(f->err, "{%s} fills each element with these",
+                            text_show(f->scope.arena, f->initial->source.text, 60));
         return err_next(f->err, "%s[] takes its length from the tuple; {0} fills all elements",
                         f->buffer->name);
     }

@@ -5,6 +5,7 @@
  */
 #include "kernels/device_headers.h"
 
+#include "kernels/vector_math.h"
 #include "model/base/base.h"
 
 #define EMPTY(name)                                                                                \
@@ -341,6 +342,8 @@ const struct device_header DEVICE_HEADERS[] = {
     AS_STD("concepts"),
     AS_STD("ratio"),
     AS_STD("span"),
+    { "helper_math.h", VECTOR_MATH },
+    { "cutil_math.h", "#include <helper_math.h>\n" },
     { "warpbook/legacy_warp.h", "#pragma once\n" LEGACY_WARP },
     /* Types of cuFFT's that kernels touch. */
     { "cufft.h", "#pragma once\n"

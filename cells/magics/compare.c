@@ -369,7 +369,13 @@ static int compare_windows(struct compare *c, const struct window *w, struct err
     size_t count = 0;
     int64_t differing = 0;
 
-    if (window_count(&w[0]) != window_count(&w[1]) || w[0].leaf_count != w[1].leaf_count)
+    if (w[0].leaf_count != w[1].leaf_count)
+        return call_fail(c->call, "what", err, ERR_UsageError,
+                         "an element of %s has %zu number%s, one of %s %zu: compare a member, "
+                         "such as %s.x",
+                         c->names[0], w[0].leaf_count, w[0].leaf_count == 1 ? "" : "s", c->names[1],
+                         w[1].leaf_count, c->names[w[0].leaf_count == 1]);
+    if (window_count(&w[0]) != window_count(&w[1]))
         return call_fail(c->call, "what", err, ERR_UsageError,
                          "%s has %lld elements, %s %lld: only equal lengths compare", c->names[0],
                          (long long)window_count(&w[0]), c->names[1],
