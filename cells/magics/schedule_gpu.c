@@ -373,7 +373,7 @@ static int read_stays(struct measuring *m, struct schedule *out, struct err *err
     const struct timeline_stay *stays = m->stays.data;
     struct sm_clock *sms = arena_array(m->call->arena, GRID_MAX_SMS, sizeof(*sms));
     struct grid_block *blocks;
-    double rate;
+    double rate = 0;
 
     if (!sms)
         return out_of_memory(err);
