@@ -14,6 +14,12 @@
  * Matrix products: 2,048 multiplications a warp at the sub-core's rate of the data sheets (128 a
  *   cycle on 7.x, 8.6 and 8.9, 256 on 8.0; 9.0: 512, of which mma.sync reaches 63 %, Luo et al.);
  *   latency: Accel-Sim configuration A100, Mesa NAK's tables, FlashGPU-Sim; 7.x assumed as NAK's.
+ *   Of 8, 4 and 1 bits and of tf32 that many more or fewer multiplications take the same time
+ *   (data sheets of A100: 312 TFLOP/s in half precision, 156 in tf32, 624 and 1,248 TOP/s of 8 and
+ *   4 bits). The latency of short products is unknown: that of long ones is taken.
+ *   Double precision: 256 multiplications at 16 a cycle on 8.0 and 32 on 9.0 (data sheets, 19.5
+ *   and 67 TFLOP/s), latency NAK's 25 to 26, on 9.0 assumed. Others have no such tensor cores
+ *   (interval 0); that the product is eight DFMA a lane there is assumed.
  * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300).
  * Starts of blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md,
  *   2026-11-30): 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21
@@ -32,7 +38,7 @@
 #define MIO   STALL_mio_throttle
 
 /* Classes in the order of enum latency_class: slots, interval, latency, stall, throttle. */
-#define CLASSES(int_ii, fma_ii, half_lat, f64_lat, f64_ii, sfu_lat, mma_lat, mma_ii)               \
+#define CLASSES(int_ii, fma_ii, half_lat, f64_lat, f64_ii, sfu_lat, mma_lat, mma_ii, dmma_ii)      \
     {                                                                                              \
         [LAT_FREE] = { 0, 0, 0, WAIT, MATH }, [LAT_ALU] = { 1, int_ii, 4, WAIT, MATH },            \
         [LAT_IMUL] = { 1, int_ii, 4, WAIT, MATH }, [LAT_FMA] = { 1, fma_ii, 4, WAIT, MATH },       \
@@ -45,25 +51,27 @@
         [LAT_ATOM] = { 1, 4, 0, LONG, LG }, [LAT_BARRIER] = { 1, 1, 0, STALL_barrier, MATH },      \
         [LAT_BRANCH] = { 1, 2, 8, STALL_branch, MATH },                                            \
         [LAT_MMA] = { 1, mma_ii, mma_lat, WAIT, MATH },                                            \
+        [LAT_MMA_SHORT] = { 1, mma_ii / 2, mma_lat, WAIT, MATH },                                  \
+        [LAT_MMA_F64] = { 1, dmma_ii, 26, WAIT, MATH },                                            \
     }
 
 /* clang-format off */
 static const struct costs COSTS[] = {
-    /*               int  fma  half  f64  f64   sfu   mma  mma    latency in
-     *   cc           ii   ii   lat  lat   ii   lat   lat   ii    shared   L1    L2 memory   far  pass
+    /*               int  fma  half  f64  f64   sfu   mma  mma dmma    latency in
+     *   cc           ii   ii   lat  lat   ii   lat   lat   ii   ii    shared   L1    L2 memory   far  pass
      * then sectors a cycle; bytes a cycle of L2 and of an SM; percent of memory's bandwidth; atomics;
      * barrier, and for each warp; from block to block, and between two starts x 100; launch, ns */
-    { 7, 0, CLASSES( 2,   2,    6,    8,   4,   20,   18,  16),      23,  28,  212,  425,    0,   2,
+    { 7, 0, CLASSES( 2,   2,    6,    8,   4,   20,   18,  16,   0),      23,  28,  212,  425,    0,   2,
       4, 2100, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
-    { 7, 5, CLASSES( 2,   2,    6,   45,  64,   20,   18,  16),      23,  32,  188,  434,    0,   2,
+    { 7, 5, CLASSES( 2,   2,    6,   45,  64,   20,   18,  16,   0),      23,  32,  188,  434,    0,   2,
       4, 1200, 64, 85, 260,  22, 2,  200, 121,  1700, 3100 },
-    { 8, 0, CLASSES( 2,   2,    5,    6,   4,   23,   12,   8),      23,  33,  206,  531,  391,   2,
+    { 8, 0, CLASSES( 2,   2,    5,    6,   4,   23,   12,   8,  16),      23,  33,  206,  531,  391,   2,
       4, 3800, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
-    { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16),      24,  32,  250,  545,    0,   2,
+    { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16,   0),      24,  32,  250,  545,    0,   2,
       4, 2500, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
-    { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16),      28,  34,  274,  600,    0,   2,
+    { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16,   0),      28,  34,  274,  600,    0,   2,
       4, 4500, 64, 85, 300,  22, 2,  200, 121,  1700, 3100 },
-    { 9, 0, CLASSES( 2,   1,    5,    8,   2,   23,   29,   6),      30,  39,  286,  650,  512,   2,
+    { 9, 0, CLASSES( 2,   1,    5,    8,   2,   23,   29,   6,   8),      30,  39,  286,  650,  512,   2,
       4, 4500, 64, 82, 320,  22, 2,  200, 121,  1700, 3100 },
 };
 /* clang-format on */

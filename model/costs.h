@@ -25,7 +25,9 @@ enum latency_class {
     LAT_ATOM,
     LAT_BARRIER,
     LAT_BRANCH,
-    LAT_MMA, /* a matrix product of a warp, m16n8k16 in half precision */
+    LAT_MMA,       /* a matrix product of a warp, as long as m16n8k16 in half precision */
+    LAT_MMA_SHORT, /* half as long, such as m16n8k8 */
+    LAT_MMA_F64,   /* m8n8k4 in double precision; interval 0: the device has no unit for it */
     LAT_COUNT
 };
 

@@ -63,8 +63,7 @@ static void fill_round(const struct little_machine *machine, const struct little
 {
     int64_t sectors = (int64_t)kernel->bytes_per_warp / SECTOR_BYTES;
     int ilp = (int)kernel->ilp, steps = 0;
-    double latency =
-        sectors ? fmax(machine->memory_latency - (double)way(config, sectors), 1) : 0;
+    double latency = sectors ? fmax(machine->memory_latency - (double)way(config, sectors), 1) : 0;
 
     for (int i = 0; i < ilp; i++) {
         uint16_t result = (uint16_t)(1 + i);

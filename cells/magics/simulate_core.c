@@ -108,7 +108,7 @@ static int read_stream(const struct sweep *sweep, size_t i, const struct cuda_im
         err_set(err, ERR_InternalError, "%s is not in its own code", image->symbol);
     else
         rc = ptx_kernel_stream(module, kernel, simulate_optional(sweep, i, "trips", DEFAULT_TRIPS),
-                               arena, &stream, err);
+                               c->config.costs, arena, &stream, err);
     ptx_module_free(&module);
     if (rc < 0)
         return -1;

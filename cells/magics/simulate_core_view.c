@@ -148,6 +148,8 @@ static const char *unit_name(int unit)
         [LAT_BARRIER] = "barrier",
         [LAT_BRANCH] = "branch",
         [LAT_MMA] = "mma",
+        [LAT_MMA_SHORT] = "mma_short",
+        [LAT_MMA_F64] = "mma_fp64",
         [LAT_DIVIDE_CONSTANT] = "divide_constant",
     };
 

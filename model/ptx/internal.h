@@ -621,8 +621,8 @@ void trace_access(struct trace *trace, enum space space, int sectors_or_passes);
 
 struct warp_class {
     uint64_t hash;
-    struct core_stream stream; /* accesses: the space in the upper half */
-    bool is_cut;               /* longer than what is kept */
+    struct core_stream stream;  /* accesses: the space in the upper half */
+    int64_t instructions, lost; /* that it executed; those that the stream does not have */
 };
 
 struct block_class {
@@ -647,7 +647,7 @@ int classes_merge_block(struct classes *to, const struct classes *from, int bloc
 
 /*
  * stream.c: the blocks of a module that are used, by id, as the core layer's, and their registers:
- * fills blocks and register_count. -1: out of memory.
+ * with the costs of *out, of which it fills blocks and register_count. -1: out of memory.
  */
 int stream_translate(const struct ptx_module *m, const bool *used, struct arena *arena,
                      struct core_config *out) MUST_CHECK;
@@ -659,7 +659,7 @@ struct timing_input {
     const int *block_classes; /* of each traced block, in order */
     int block_count;          /* traced */
     int64_t launch_blocks;    /* of the whole grid */
-    int64_t bytes_touched;    /* of the buffers that its arguments point to: what is to be fetched */
+    int64_t bytes_touched; /* of the buffers that its arguments point to: what is to be fetched */
 };
 int timing_estimate(const struct timing_input *input, struct arena *arena, struct ptx_timing *out,
                     struct err *err) MUST_CHECK;

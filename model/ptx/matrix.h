@@ -93,6 +93,13 @@ struct matrix_move {
     int64_t offset;
 };
 
+/*
+ * What a product is for the tensor cores: the class of the instructions that it becomes (latency
+ * class LAT_MMA, LAT_MMA_SHORT or LAT_MMA_F64), and how many. costs.c has what each takes.
+ */
+enum latency_class matrix_class(const struct multiply *x);
+int matrix_instructions(const struct multiply *x);
+
 /* Fills x->places. */
 void matrix_find_places(struct multiply *x);
 

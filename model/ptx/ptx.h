@@ -99,7 +99,8 @@ struct ptx_stream {
  * Fails with the reason why the kernel cannot run, or ResourceError.
  */
 int ptx_kernel_stream(const struct ptx_module *module, const struct ptx_kernel *kernel, int trips,
-                      struct arena *arena, struct ptx_stream *out, struct err *err) MUST_CHECK;
+                      const struct costs *costs, struct arena *arena, struct ptx_stream *out,
+                      struct err *err) MUST_CHECK;
 
 /* The places (core_config.places) of such a stream's accesses: `global` for global memory. */
 void ptx_stream_places(enum core_place global, uint8_t places[8]);

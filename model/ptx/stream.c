@@ -7,6 +7,7 @@
 
 #include "model/memory.h"
 #include "model/ptx/access.h"
+#include "model/ptx/matrix.h"
 
 /* ---- Instructions --------------------------------------------------------------------------- */
 
@@ -68,17 +69,50 @@ static void fill_op(struct core_op *op, const struct numbering *n, const struct 
     }
 }
 
-static int translate_block(struct core_block *list, const struct block *b,
-                           const struct numbering *n, struct arena *arena)
-{
-    int count = (int)(b->end - b->first) + (b->control != NULL);
-    struct core_op *ops = arena_array(arena, (size_t)count, sizeof *ops);
+/*
+ * The machine instructions of one of PTX: one, but for products of matrices, of which a tensor core
+ * takes so much at once; without one for double precision each lane has eight multiply-adds.
+ */
+enum { DFMA_OF_PRODUCT = 8 };
 
+static int expansion(const struct insn *in, const struct costs *costs, uint8_t *class)
+{
+    int n;
+
+    *class = in->latency;
+    if (insn_exec(in) != exec_multiply)
+        return 1;
+    n = matrix_instructions(in->extra);
+    if (*class != LAT_MMA_F64 || costs->classes[LAT_MMA_F64].interval)
+        return n;
+    *class = LAT_F64;
+    return n * DFMA_OF_PRODUCT;
+}
+
+static int translate_block(struct core_block *list, const struct block *b,
+                           const struct numbering *n, const struct costs *costs,
+                           struct arena *arena)
+{
+    struct core_op *ops;
+    uint8_t class;
+    int count = 0;
+
+    for (int i = 0; i < b->insn_count; i++)
+        count += expansion(b->first + i, costs, &class);
+    ops = arena_array(arena, (size_t)count, sizeof *ops);
     if (!ops)
         return -1;
-    for (int i = 0; i < count; i++)
-        fill_op(&ops[i], n, b->first + i);
     *list = (struct core_block){ ops, count };
+    for (int i = 0; i < b->insn_count; i++) {
+        int parts = expansion(b->first + i, costs, &class);
+
+        for (int k = 0; k < parts; k++, ops++) {
+            fill_op(ops, n, b->first + i);
+            ops->class = class;
+            if (k + 1 < parts)
+                ops->write_count = 0; /* the last one has the result */
+        }
+    }
     return 0;
 }
 
@@ -104,7 +138,7 @@ int stream_translate(const struct ptx_module *m, const bool *used, struct arena 
         number_writes(&n, f);
         for (int b = 0; b < f->block_count; b++)
             if (used[f->blocks[b].id] &&
-                translate_block(&lists[f->blocks[b].id], &f->blocks[b], &n, arena) < 0)
+                translate_block(&lists[f->blocks[b].id], &f->blocks[b], &n, out->costs, arena) < 0)
                 return -1;
     }
     out->blocks = lists;
@@ -211,7 +245,8 @@ static const struct function *function_of(const struct ptx_module *m,
 }
 
 int ptx_kernel_stream(const struct ptx_module *m, const struct ptx_kernel *kernel, int trips,
-                      struct arena *arena, struct ptx_stream *out, struct err *err)
+                      const struct costs *costs, struct arena *arena, struct ptx_stream *out,
+                      struct err *err)
 {
     const struct function *f = function_of(m, kernel);
     struct walk walk = { .module = m,
@@ -219,7 +254,7 @@ int ptx_kernel_stream(const struct ptx_module *m, const struct ptx_kernel *kerne
                          .used = arena_array(arena, (size_t)m->block_count, sizeof *walk.used),
                          .steps = arena_array(arena, MAX_STEPS, sizeof *walk.steps),
                          .accesses = arena_array(arena, MAX_STEPS, sizeof *walk.accesses) };
-    struct core_config code;
+    struct core_config code = { .costs = costs };
 
     *out = (struct ptx_stream){ 0 };
     if (f->refusal)

@@ -11,7 +11,7 @@
  * policy gives 69.3 us, greedy-then-oldest 82.6 and greedy-then-youngest 83.0.
  *
  * A launch with more instructions than MAX_ISSUES an SM is simulated for these, and the rest is
- * added at the rate of their second half.
+ * added at the rate of their second half; so is what the traces of warps have no room for.
  *
  * Left out: instruction fetch, register banks, distance to L2 slices, DRAM pages.
  */
@@ -165,8 +165,14 @@ static int64_t slots_of_all(const struct sm *sm, int64_t *by_class)
     const struct classes *classes = sm->input->classes;
     int64_t sum = 0;
 
-    for (int i = 0; i < classes->warp_count; i++)
-        by_class[i] = slots_of_warp(&sm->config, &classes->warps[i].stream);
+    for (int i = 0; i < classes->warp_count; i++) {
+        const struct warp_class *w = &classes->warps[i];
+        int64_t kept = max_i64(w->instructions - w->lost, 1);
+
+        /* What a trace that was cut does not have is like what it has. */
+        by_class[i] = slots_of_warp(&sm->config, &w->stream);
+        by_class[i] += (int64_t)((__int128)by_class[i] * w->lost / kept);
+    }
     for (int64_t i = 0; i < sm->config.block_count; i++) {
         const struct block_class *block = class_of(sm->input, i);
 
@@ -179,25 +185,25 @@ static int64_t slots_of_all(const struct sm *sm, int64_t *by_class)
 /*
  * Runs the SM. A launch of more than MAX_ISSUES issues is cut there, and what is left goes on at
  * the rate of the second half: by then every place for a block was filled anew at least once, or
- * the blocks are so long that one is like the other.
+ * the blocks are so long that one is like the other. So does what the traces of long warps lost.
  */
 static int64_t run_sm(struct core *core, int64_t all_slots)
 {
-    int64_t half_cycle = 0, half_issued = 0;
+    int64_t half_cycle = 0, half_issued = 0, cycle, issued;
 
-    while (core_step(core)) {
+    while (core_issued(core) <= MAX_ISSUES && core_step(core))
         if (!half_issued && core_issued(core) > MAX_ISSUES / 2) {
             half_cycle = core_last_cycle(core);
             half_issued = core_issued(core);
         }
-        if (core_issued(core) > MAX_ISSUES)
-            break;
-    }
-    if (core_issued(core) >= all_slots || core_issued(core) <= MAX_ISSUES)
-        return core_last_cycle(core);
-    return core_last_cycle(core) +
-           (int64_t)((__int128)(core_last_cycle(core) - half_cycle) *
-                     (all_slots - core_issued(core)) / (core_issued(core) - half_issued));
+    cycle = core_last_cycle(core);
+    issued = core_issued(core);
+    if (issued >= all_slots || !issued)
+        return cycle;
+    if (issued <= MAX_ISSUES) /* all that there is has run: its mean counts, the end too */
+        half_cycle = half_issued = 0;
+    return cycle + (int64_t)((__int128)(cycle - half_cycle) * (all_slots - issued) /
+                             (issued - half_issued));
 }
 
 static void fill_timing(const struct sm *sm, int64_t cycles, struct ptx_timing *out)

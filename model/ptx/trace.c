@@ -6,7 +6,7 @@
  */
 #include "model/ptx/internal.h"
 
-enum { MAX_STEPS = 1 << 18 }; /* of one warp; a longer one is cut and scaled by its length */
+enum { MAX_STEPS = 1 << 18 }; /* of one warp; of a longer one the rest is only counted */
 
 struct trace {
     struct arena *arena;
@@ -14,6 +14,8 @@ struct trace {
     struct core_step *steps;
     core_access *accesses;
     int step_count, step_capacity, access_count, access_capacity;
+    int in_block;               /* instructions of the last block */
+    int64_t instructions, lost; /* all that it executed; those of no step */
     bool is_cut;
 };
 
@@ -29,6 +31,7 @@ struct trace *trace_new(struct arena *arena, size_t room)
 void trace_restart(struct trace *trace)
 {
     trace->step_count = trace->access_count = 0;
+    trace->instructions = trace->lost = 0;
     trace->is_cut = false;
 }
 
@@ -78,26 +81,32 @@ static void fold(struct trace *t)
     t->step_count--;
 }
 
-void trace_block(struct trace *t, const struct block *block, uint32_t mask)
+/* False: it does not fit, and the trace is cut. */
+static bool add_step(struct trace *t, const struct block *block)
 {
-    (void)mask;
-    if (t->is_cut)
-        return;
     fold(t);
-    if (t->step_count == MAX_STEPS) {
-        t->is_cut = true;
-        return;
-    }
-    if (t->step_count == t->step_capacity) {
+    t->is_cut |= t->step_count == MAX_STEPS;
+    if (!t->is_cut && t->step_count == t->step_capacity) {
         struct core_step *larger =
             grow_within(t, t->steps, t->step_count, &t->step_capacity, sizeof *t->steps);
 
-        if (!larger)
-            return;
-        t->steps = larger;
+        t->steps = larger ? larger : t->steps;
     }
+    if (t->is_cut)
+        return false;
     t->steps[t->step_count++] =
         (struct core_step){ .block = block->id, .repeat = 1, .access = t->access_count };
+    return true;
+}
+
+void trace_block(struct trace *t, const struct block *block, uint32_t mask)
+{
+    (void)mask;
+    t->in_block = block->insn_count;
+    t->instructions += t->in_block;
+    if (!t->is_cut && add_step(t, block))
+        return;
+    t->lost += t->in_block;
 }
 
 void trace_access(struct trace *t, enum space space, int sectors_or_passes)
@@ -110,6 +119,7 @@ void trace_access(struct trace *t, enum space space, int sectors_or_passes)
 
         if (!larger) {
             t->step_count--; /* a step has all of its accesses, or is not there */
+            t->lost += t->in_block;
             return;
         }
         t->accesses = larger;
@@ -131,7 +141,7 @@ static uint64_t mix(uint64_t hash, uint64_t v)
 
 static uint64_t hash_of(const struct trace *t)
 {
-    uint64_t hash = (uint64_t)t->is_cut;
+    uint64_t hash = (uint64_t)t->lost;
 
     for (int i = 0; i < t->step_count; i++)
         hash = mix(hash, (uint64_t)t->steps[i].block << 32 | (uint32_t)t->steps[i].repeat);
@@ -193,7 +203,7 @@ static int add_block(struct classes *c, uint64_t hash, const int *warps, int war
 
 static int keep_warp(struct classes *c, struct trace *t)
 {
-    struct warp_class warp = { .is_cut = t->is_cut };
+    struct warp_class warp = { .instructions = t->instructions, .lost = t->lost };
     struct core_step *steps;
     core_access *accesses;
     int found;

@@ -24,11 +24,10 @@ struct run {
 
 static struct run run(const char *device, double warps, double ilp, double bytes, double alpha)
 {
-    struct run r = { .device = device_find(device),
-                     .kernel = { .warps = warps,
-                                 .ilp = ilp,
-                                 .bytes_per_warp = bytes * WARP,
-                                 .alpha = alpha } };
+    struct run r = {
+        .device = device_find(device),
+        .kernel = { .warps = warps, .ilp = ilp, .bytes_per_warp = bytes * WARP, .alpha = alpha }
+    };
 
     r.machine = little_machine_of(r.device, 0);
     r.machine.alu_latency = costs_of(r.device)->classes[LAT_FMA].latency;
@@ -47,17 +46,17 @@ static void where_one_thing_is_the_limit_the_law_holds(void **state)
         const char *device;
         double warps, ilp, bytes, alpha;
     } cases[] = {
-        { "H200", 1, 1, 4, 0 },   { "H200", 64, 1, 4, 0 },  { "H200", 24, 4, 4, 0 },
-        { "H200", 64, 4, 4, 0 },  { "H200", 28, 1, 16, 0 }, { "H200", 7, 1, 4, 10 },
-        { "L40S", 4, 1, 0, 1 },   { "L40S", 4, 3, 0, 1 },   { "L40S", 11, 1, 0, 1 },
-        { "L40S", 48, 1, 0, 1 },  { "A100", 8, 1, 0, 1 },   { "A100", 6, 1, 0, 1 },
-        { "L40S", 11, 2, 0, 1 },  { "L40S", 35, 4, 0, 1 },
+        { "H200", 1, 1, 4, 0 },  { "H200", 64, 1, 4, 0 },  { "H200", 24, 4, 4, 0 },
+        { "H200", 64, 4, 4, 0 }, { "H200", 28, 1, 16, 0 }, { "H200", 7, 1, 4, 10 },
+        { "L40S", 4, 1, 0, 1 },  { "L40S", 4, 3, 0, 1 },   { "L40S", 11, 1, 0, 1 },
+        { "L40S", 48, 1, 0, 1 }, { "A100", 8, 1, 0, 1 },   { "A100", 6, 1, 0, 1 },
+        { "L40S", 11, 2, 0, 1 }, { "L40S", 35, 4, 0, 1 },
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct run r = run(cases[i].device, cases[i].warps, cases[i].ilp, cases[i].bytes,
-                           cases[i].alpha);
+        struct run r =
+            run(cases[i].device, cases[i].warps, cases[i].ilp, cases[i].bytes, cases[i].alpha);
 
         if (!(fabs(r.simulated.fraction - r.closed.fraction) <= 0.002))
             fail_msg("row %zu: simulated %g, closed form %g", i, r.simulated.fraction,

@@ -208,8 +208,8 @@ static void bank_conflicts_take_passes(void **state)
     assert_near(cycles[1] / cycles[0], 32.0, 0.15, "32-way conflicts");
 }
 
-/* 32 warps that alternate between two blocks 20,000 times: 40 MB of steps, in 8 MB. */
-static void a_trace_that_does_not_fit_is_cut(void **state)
+/* 32 warps that alternate between two blocks 20,000 times: 40 MB of steps, in 8 MB or not. */
+static int64_t swing(int64_t memory_limit)
 {
     static const char TEXT[] =
         ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry swings()\n{\n"
@@ -218,14 +218,62 @@ static void a_trace_that_does_not_fit_is_cut(void **state)
         "add.u32 %r2, %r2, 3;\neven:\nadd.u32 %r0, %r0, 1;\n"
         "setp.lt.u32 %p1, %r0, 20000;\n@%p1 bra loop;\nret;\n}\n";
     struct rig rig;
+    int64_t cycles;
 
-    (void)state;
     rig_load(&rig, bytes_of(TEXT));
     rig.launch.is_timed = true;
-    rig.launch.memory_limit = 8 << 20;
+    if (memory_limit)
+        rig.launch.memory_limit = memory_limit;
     rig_run(&rig, "swings", 1, 1024, NULL);
-    assert_true(rig.facts.timing.cycles > 0);
+    cycles = rig.facts.timing.cycles;
     rig_done(&rig);
+    return cycles;
+}
+
+static void a_trace_that_does_not_fit_is_scaled_to_its_length(void **state)
+{
+    (void)state;
+    assert_near((double)swing(8 << 20), (double)swing(0), 0.01, "cycles of a cut trace");
+}
+
+/* CHAIN products of matrices by each warp, one after the other or side by side. */
+static double product_cycles(const char *product, bool is_chain, unsigned warps)
+{
+    struct buf b = { 0 };
+    char *text;
+    double cycles;
+
+    buf_printf(&b,
+               "%s.visible .entry k(.param .u64 p)\n{\n.reg .f32 %%f<40>;\n.reg .b32 %%r<20>;\n"
+               ".reg .f64 %%d<20>;\n",
+               HEAD);
+    for (int i = 0; i < CHAIN; i++) {
+        int at = is_chain ? 0 : i % 8 * 4;
+
+        buf_printf(&b, product, at, at + 1, at + 2, at + 3, at, at + 1, at + 2, at + 3);
+    }
+    buf_puts(&b, "ret;\n}\n");
+    text = text_of(&b);
+    cycles = (double)time_text(text, 1, 32 * warps).cycles / CHAIN;
+    free(text);
+    return cycles;
+}
+
+static void products_of_matrices_have_a_unit_of_their_own(void **state)
+{
+    static const char LONG[] = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                               "{%%f%d,%%f%d,%%f%d,%%f%d}, {%%r0,%%r1,%%r2,%%r3}, {%%r4,%%r5}, "
+                               "{%%f%d,%%f%d,%%f%d,%%f%d};\n",
+                      SHORT[] = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                                "{%%f%d,%%f%d,%%f%d,%%f%d}, {%%r0,%%r1}, {%%r4}, "
+                                "{%%f%d,%%f%d,%%f%d,%%f%d};\n";
+
+    (void)state;
+    /* On an H200: 29 cycles from one to the next that needs it, and 6 or 3 of a tensor core. */
+    assert_near(product_cycles(LONG, true, 1), 29, 0.03, "a chain of m16n8k16");
+    assert_near(product_cycles(LONG, false, 4), 6, 0.03, "m16n8k16 side by side");
+    assert_near(product_cycles(LONG, false, 32), 48, 0.03, "eight warps a tensor core");
+    assert_near(product_cycles(SHORT, false, 32), 24, 0.03, "m16n8k8");
 }
 
 int main(void)
@@ -237,7 +285,8 @@ int main(void)
         cmocka_unit_test(a_launch_beyond_the_cache_is_bound_by_memory),
         cmocka_unit_test(cycles_do_not_depend_on_host_threads),
         cmocka_unit_test(bank_conflicts_take_passes),
-        cmocka_unit_test(a_trace_that_does_not_fit_is_cut),
+        cmocka_unit_test(a_trace_that_does_not_fit_is_scaled_to_its_length),
+        cmocka_unit_test(products_of_matrices_have_a_unit_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
