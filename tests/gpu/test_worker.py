@@ -1,13 +1,15 @@
 """The GPU process: started when needed, given up when idle, replaced when a kernel broke it."""
 import glob
+import importlib
+import json
 import os
 import re
+import signal
 import time
 
 import pytest
 
 from gpu_cells import KERNELS
-from kernel_client import Client, Kernel, execute_content, is_status
 
 LIMIT_S = 1.0  # ten times the 100 ms that an interrupt may take
 
@@ -116,22 +118,9 @@ def test_notebooks_share_a_card(driver):
             answer.ok()
 
 
-# ---- with a client ----
+# ---- interrupted and killed ----
 
-@pytest.fixture
-def notebook(driver, tmp_path):
-    """A kernel of Jupyter's on the driver, and its client."""
-    kernel = Kernel(driver.warpbook, tmp_path, env=driver.env)
-    client = Client(kernel.info)
-    assert is_status(client.recv("iopub"), "starting")
-    reply, _ = client.execute(KERNELS + launch("add_one"), timeout=120)
-    assert reply["status"] == "ok", reply
-    yield kernel, client
-    client.close()
-    kernel.kill()
-
-
-def children(pid):
+def started_by(pid):
     """The processes that pid started, from whichever thread."""
     found = []
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
@@ -149,9 +138,64 @@ def is_living(pid):
         return False
 
 
+def spinning(driver):
+    """A process whose second cell runs a kernel without end."""
+    process = driver.start(KERNELS + launch("add_one"), launch("spin", ""))
+    assert json.loads(process.stdout.readline())["status"] == "ok"
+    time.sleep(0.7)
+    return process
+
+
+def test_a_signal_stops_the_wait_for_a_kernel_that_spins(driver):
+    process = spinning(driver)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    answer = json.loads(process.stdout.readline())
+    took = time.monotonic() - begin
+    print(f"{took * 1000:.1f} ms")
+    assert answer["outputs"][-1]["ename"] == "Interrupted"
+    assert took < LIMIT_S
+    process.communicate(timeout=60)
+
+
+def test_no_process_outlives_a_front_that_was_killed(driver):
+    process = spinning(driver)
+    started = started_by(process.pid)
+    assert len(started) >= 2  # the compiler and the GPU's
+    process.kill()
+    process.communicate(timeout=60)
+    end = time.monotonic() + 10
+    while any(map(is_living, started)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(is_living, started))
+
+
+# ---- in a notebook ----
+
+@pytest.fixture
+def start_notebook(tmp_path):
+    """Starts kernels of Jupyter's that end with the test; gives each one's client."""
+    pytest.importorskip("zmq", reason="needs pyzmq")
+    client_module = importlib.import_module("kernel_client")
+    started = []
+
+    def start(driver, **env):
+        kernel = client_module.Kernel(driver.warpbook, tmp_path, env={**driver.env, **env})
+        client = client_module.Client(kernel.info)
+        started.append((kernel, client))
+        assert client_module.is_status(client.recv("iopub"), "starting")
+        return client
+
+    yield start
+    for kernel, client in started:
+        client.close()
+        kernel.kill()
+
+
 def seconds_to_stop(client, text, after_s):
-    """Interrupts a cell that runs so long; how long the front takes to be idle."""
-    msg_id = client.send("shell", "execute_request", execute_content(text))
+    """Interrupts a cell that ran for so long; how long the front takes to be idle."""
+    content = importlib.import_module("kernel_client").execute_content(text)
+    msg_id = client.send("shell", "execute_request", content)
     client.wait_until_busy(msg_id)
     time.sleep(after_s)
     begin = time.monotonic()
@@ -162,12 +206,13 @@ def seconds_to_stop(client, text, after_s):
     return time.monotonic() - begin
 
 
-def test_a_kernel_that_spins_is_interrupted(notebook, driver):
-    _, client = notebook
+def test_an_interrupt_is_heard_while_a_kernel_spins_and_the_next_launch_runs(driver, start_notebook):
+    client = start_notebook(driver)
+    assert client.execute(KERNELS + launch("add_one"), timeout=120)[0]["status"] == "ok"
     took = []
     for _ in range(3):
         took.append(seconds_to_stop(client, launch("spin", ""), 0.7))
-        reply, _ = client.execute(launch("add_one") + "\n%check x[0] == 1 + " + str(len(took)), timeout=60)
+        reply, _ = client.execute(launch("add_one") + f"\n%check x[0] == 1 + {len(took)}", timeout=60)
         assert reply["status"] == "ok", reply
     print(f"{min(took) * 1000:.1f} ms")
     assert min(took) < LIMIT_S
@@ -175,9 +220,8 @@ def test_a_kernel_that_spins_is_interrupted(notebook, driver):
         assert len(one_process_after_the_other(driver)) == 4
 
 
-def test_a_kernel_that_ends_soon_after_the_interrupt_costs_no_process(fake, tmp_path):
-    kernel = Kernel(fake.warpbook, tmp_path, env=fake.env)
-    client = Client(kernel.info)
+def test_a_kernel_that_ends_soon_after_the_interrupt_costs_no_process(fake, start_notebook):
+    client = start_notebook(fake)
     client.execute(KERNELS + launch("add_one"), timeout=120)
     for _ in range(3):
         seconds_to_stop(client, launch("brief", ""), 0.05)
@@ -185,38 +229,18 @@ def test_a_kernel_that_ends_soon_after_the_interrupt_costs_no_process(fake, tmp_
         assert reply["status"] == "ok", reply
     assert client.execute("%check x[0] == 4")[0]["status"] == "ok"
     assert len(one_process_after_the_other(fake)) == 1
-    client.close()
-    kernel.kill()
+
+
+def test_a_driver_that_starts_slowly_does_not_hold_the_front(fake, start_notebook):
+    client = start_notebook(fake, FAKE_CUDA_START="2500")
+    assert seconds_to_stop(client, "%device gpu", 0.5) < LIMIT_S
+    reply, _ = client.execute("%device gpu", timeout=60)
+    assert reply["status"] == "ok", reply
 
 
 def test_the_start_of_the_process_is_no_time_of_the_launch(fake):
     for answer in fake.cells(KERNELS, launch("add_one"), FAKE_CUDA_START="1500"):
         answer.ok()
-
-
-def test_a_driver_that_starts_slowly_does_not_hold_the_front(fake, tmp_path):
-    kernel = Kernel(fake.warpbook, tmp_path, env={**fake.env, "FAKE_CUDA_START": "2500"})
-    client = Client(kernel.info)
-    assert seconds_to_stop(client, "%device gpu", 0.5) < LIMIT_S
-    reply, _ = client.execute("%device gpu", timeout=60)
-    assert reply["status"] == "ok", reply
-    client.close()
-    kernel.kill()
-
-
-def test_no_process_outlives_a_killed_kernel(notebook):
-    kernel, client = notebook
-    msg_id = client.send("shell", "execute_request", execute_content(launch("spin", "")))
-    client.wait_until_busy(msg_id)
-    time.sleep(0.7)
-    started = children(kernel.process.pid)
-    assert len(started) >= 2  # the compiler and the GPU's
-    kernel.process.kill()
-    kernel.process.wait()
-    end = time.monotonic() + 10
-    while any(map(is_living, started)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not any(map(is_living, started))
 
 
 # ---- what is wrong with this machine ----
