@@ -248,6 +248,18 @@ static void print_legacy(const struct buf *composed, int cell, struct sink *sink
             cell);
 }
 
+/* These bring cuda_fp16.h and cuda_bf16.h along in nvcc, too. */
+static bool brings_halves(const struct cuda_item *item)
+{
+    static const char *const HEADERS[] = { "mma.h", "cuda_fp8.h", "cublas_v2.h" };
+    struct bytes name = cuda_header_name(item->text);
+
+    for (size_t i = 0; i < COUNT(HEADERS); i++)
+        if (item->text.size > 0 && item->text.data[0] == '#' && bytes_equal(name, HEADERS[i]))
+            return true;
+    return false;
+}
+
 /* A kernel that was pasted without the head of its file gets CUDA's headers by its words. */
 static void print_lent(const struct cuda_items *items, const struct buf *composed, int cell,
                        struct sink *sink)
@@ -258,7 +270,8 @@ static void print_lent(const struct cuda_items *items, const struct buf *compose
         bool is_own = !cuda_implied_is_lent(i) || !strstr(buf_text(composed), include);
 
         for (size_t k = 0; k < items->count && !is_own; k++)
-            is_own = cuda_includes(&items->list[k], cuda_header_name(bytes_of(include)));
+            is_own = cuda_includes(&items->list[k], cuda_header_name(bytes_of(include))) ||
+                     brings_halves(&items->list[k]);
         if (!is_own)
             sink_printf(sink, STREAM_STDOUT, "In[%d]: added %s, which nvcc wants written.\n", cell,
                         include);

@@ -213,9 +213,13 @@ static bool is_variable(struct bytes text, struct bytes word)
 bool cuda_includes(const struct cuda_item *item, struct bytes name)
 {
     struct bytes own = cuda_header_name(item->text);
+    size_t stem =
+        name.size - (name.size > 2 ? 2 : 0); /* cooperative_groups/reduce.h brings it, too */
 
-    return item->kind == ITEM_INCLUDE && own.size == name.size &&
-           memcmp(own.data, name.data, name.size) == 0;
+    return item->kind == ITEM_INCLUDE && own.size >= name.size &&
+           memcmp(own.data, name.data, stem) == 0 &&
+           (own.data[stem] == '/' ||
+            (own.size == name.size && memcmp(own.data, name.data, name.size) == 0));
 }
 
 /* Does an include of the session's own bring this header? */

@@ -94,7 +94,7 @@ int cuda_compose(const struct cuda_items *items, const bool *is_root, struct buf
 int cuda_extract(const struct cuda_items *items, const bool *is_root, struct buf *out,
                  struct err *err) MUST_CHECK;
 
-/* Is this item the include of a header? name: "cuda_fp16.h". */
+/* Is this item the include of a header, or of one in its folder? name: "cooperative_groups.h". */
 bool cuda_includes(const struct cuda_item *item, struct bytes name);
 
 /*

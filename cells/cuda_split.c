@@ -508,6 +508,27 @@ static void blank_line_directives(char *text, size_t size)
     }
 }
 
+/* `[=] __device__ (int v)`: NVRTC refuses the mark, which nvcc wants; a kernel's lambda needs none.
+ */
+static void blank_marks_of_lambdas(char *text, size_t size)
+{
+    struct scanner s = { text, text + size, true };
+    struct scan_token t = scan_next(&s), before = t;
+
+    for (; t.kind != SCAN_END; before = t, t = scan_next(&s)) {
+        const char *from = t.text.data, *to = from;
+
+        if (!scan_is_sign(before, ']'))
+            continue;
+        while (scan_is_word(t, "__device__") || scan_is_word(t, "__host__")) {
+            to = t.text.data + t.text.size;
+            t = scan_next(&s);
+        }
+        if (scan_is_sign(t, '(') || scan_is_sign(t, '{'))
+            memset(text + (from - text), ' ', (size_t)(to - from));
+    }
+}
+
 int cuda_split(struct arena *arena, struct bytes source, int first_line, int cell,
                struct cuda_items *out, struct err *err)
 {
@@ -522,6 +543,7 @@ int cuda_split(struct arena *arena, struct bytes source, int first_line, int cel
     copy[size] = '\0';
     blank_byte_order_mark(copy, size);
     blank_line_directives(copy, size);
+    blank_marks_of_lambdas(copy, size);
     return split(&place, (struct bytes){ copy, size }, &p, out, err);
 }
 

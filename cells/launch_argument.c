@@ -544,10 +544,8 @@ int launch_argument_read(struct call *call, const struct cuda_image *image, size
     if (p->bytes == 0)
         return fail(&a, err, ERR_UnsupportedError, "%s: the size of %s is not known", name_of(&a),
                     p->type);
-    if (p->kind == SCALAR_STRUCT || p->lanes > 1) {
-        const char *name = strncmp(p->type, "const ", 6) == 0 ? p->type + 6 : p->type;
-
-        if (element_type_find(call->session, name, &type, err) < 0)
+    if (p->kind == SCALAR_STRUCT || p->lanes > 1) { /* base: without const, __grid_constant__ */
+        if (element_type_find(call->session, p->base, &type, err) < 0)
             return err_at(err, where.line, where.column, (int)where.text.size);
     }
     out->size = p->bytes;
