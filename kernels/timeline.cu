@@ -32,8 +32,9 @@ static __device__ unsigned smid(void)
 
 extern "C" __global__ void timeline(struct stay *stays, const long long *cycles)
 {
-    long long start = clock64();
-    unsigned long long start_ns = globaltimer();
+    long long start = clock64(), end;
+    unsigned long long start_ns = globaltimer(), end_ns;
+    long long wait = cycles[blockIdx.x];
     struct stay *stay = &stays[blockIdx.x];
     __shared__ unsigned home, strangers;
 
@@ -47,12 +48,9 @@ extern "C" __global__ void timeline(struct stay *stays, const long long *cycles)
     __syncthreads();
     if (threadIdx.x != 0)
         return;
-    while (clock64() - start < cycles[blockIdx.x])
-        ;
-    stay->start_ns = start_ns;
-    stay->start = start;
-    stay->sm = home;
-    stay->strangers = strangers;
-    stay->end_ns = globaltimer();
-    stay->end = clock64();
+    do
+        end = clock64();
+    while (end - start < wait);
+    end_ns = globaltimer();
+    *stay = { start_ns, end_ns, start, end, home, strangers };
 }

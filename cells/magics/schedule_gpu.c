@@ -257,29 +257,46 @@ static int take_place(const int64_t *ends, int *count, int64_t start)
     return best >= 0 || *count == GRID_MAX_PER_SM ? best : (*count)++;
 }
 
-/* Blocks sorted by SM and start get places; the gaps before those that replace are collected. */
-static int place_blocks(struct grid_block *blocks, int64_t n, int64_t *gaps, int64_t *gap_count,
-                        int *most, struct err *err)
+/* What comes out while blocks get places. */
+struct placing {
+    int64_t *gaps; /* before each block that took another one's place */
+    int64_t gap_count;
+    int64_t first_idle; /* the earliest end after which a place stayed empty */
+    int most;           /* places of one SM */
+};
+
+static void end_sm(struct placing *p, const int64_t *ends, int count)
+{
+    for (int i = 0; i < count; i++)
+        p->first_idle = min_i64(p->first_idle, ends[i]);
+    p->most = count > p->most ? count : p->most;
+}
+
+/* Blocks are sorted by SM and start. */
+static int place_blocks(struct grid_block *blocks, int64_t n, struct placing *p, struct err *err)
 {
     int64_t ends[GRID_MAX_PER_SM];
     int count = 0;
 
+    p->first_idle = INT64_MAX;
     for (int64_t i = 0; i < n; i++) {
         struct grid_block *b = &blocks[i];
         int before;
 
-        if (i == 0 || b->sm != blocks[i - 1].sm)
+        if (i > 0 && b->sm != blocks[i - 1].sm) {
+            end_sm(p, ends, count);
             count = 0;
+        }
         before = count;
         b->slot = take_place(ends, &count, b->placed);
         if (b->slot < 0)
             return err_set(err, ERR_DeviceError, "SM %d ran more than %d blocks at once", b->sm,
                            GRID_MAX_PER_SM);
         if (count == before)
-            gaps[(*gap_count)++] = b->placed - ends[b->slot];
+            p->gaps[p->gap_count++] = b->placed - ends[b->slot];
         ends[b->slot] = b->end;
-        *most = count > *most ? count : *most;
     }
+    end_sm(p, ends, count);
     return 0;
 }
 
@@ -302,20 +319,16 @@ static int64_t covered_cycles(const struct grid_block *blocks, int64_t n, int *s
     return sum;
 }
 
-static void sum_up(struct schedule *s, const struct grid_block *blocks)
+static void sum_up(struct schedule *s, const struct grid_block *blocks, int64_t first_idle)
 {
-    int64_t n = s->grid.blocks, last_start = 0, first_free = INT64_MAX;
+    int64_t n = s->grid.blocks;
 
     s->run = (struct grid_run){ 0 };
     for (int64_t i = 0; i < n; i++) {
         s->run.cycles = max_i64(s->run.cycles, blocks[i].end);
         s->run.work += blocks[i].end - blocks[i].placed;
-        last_start = max_i64(last_start, blocks[i].placed);
     }
-    for (int64_t i = 0; i < n; i++)
-        if (blocks[i].end >= last_start)
-            first_free = min_i64(first_free, blocks[i].end);
-    s->run.tail = n < s->waves.places ? s->run.cycles : s->run.cycles - first_free;
+    s->run.tail = s->run.cycles - (n < s->waves.places ? 0 : first_idle);
     s->run.sm_cycles = covered_cycles(blocks, n, &s->measured.sms_used);
     s->run.efficiency = (double)s->run.work / ((double)s->run.cycles * (double)s->waves.places);
     s->run.sm_busy = (double)s->run.sm_cycles / ((double)s->run.cycles * s->grid.sms);
@@ -324,22 +337,21 @@ static void sum_up(struct schedule *s, const struct grid_block *blocks)
 static int sort_and_place(struct schedule *s, struct grid_block *blocks, struct arena *arena,
                           struct err *err)
 {
-    int64_t n = s->grid.blocks, gap_count = 0;
-    int64_t *gaps = arena_array(arena, (size_t)n, sizeof(*gaps));
-    int most = 0;
+    int64_t n = s->grid.blocks;
+    struct placing p = { .gaps = arena_array(arena, (size_t)n, sizeof(*p.gaps)) };
 
-    if (!gaps)
+    if (!p.gaps)
         return out_of_memory(err);
     qsort(blocks, (size_t)n, sizeof(*blocks), by_sm_and_start);
-    if (place_blocks(blocks, n, gaps, &gap_count, &most, err) < 0)
+    if (place_blocks(blocks, n, &p, err) < 0)
         return -1;
     s->grid.sms = blocks[n - 1].sm >= s->grid.sms ? blocks[n - 1].sm + 1 : s->grid.sms;
-    s->grid.per_sm = most > s->grid.per_sm ? most : s->grid.per_sm;
+    s->grid.per_sm = p.most > s->grid.per_sm ? p.most : s->grid.per_sm;
     s->grid.start = s->grid.launch = 0; /* a stay begins with the block's first cycle */
     s->waves = grid_waves_of(&s->grid);
-    sum_up(s, blocks);
-    qsort(gaps, (size_t)gap_count, sizeof(*gaps), by_value);
-    s->measured.replace_cycles = gap_count ? gaps[gap_count / 2] : -1;
+    sum_up(s, blocks, p.first_idle);
+    qsort(p.gaps, (size_t)p.gap_count, sizeof(*p.gaps), by_value);
+    s->measured.replace_cycles = p.gap_count ? p.gaps[p.gap_count / 2] : -1;
     qsort(blocks, (size_t)n, sizeof(*blocks), by_block);
     s->stays = blocks;
     return 0;
