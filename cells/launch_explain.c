@@ -305,6 +305,19 @@ static void put_state(struct call *call, const struct launch_plan *plan,
     buf_done(&text);
 }
 
+/* "tex.1d in _Z4copyPf" is about copy. */
+static void put_plain_name(const struct launch_plan *plan, struct err *err)
+{
+    const char *symbol = plan->image.symbol;
+    char *at = strstr(err->text, symbol);
+    char rest[sizeof(err->text)];
+
+    if (!at || strlen(symbol) < strlen(plan->kernel))
+        return;
+    snprintf(rest, sizeof(rest), "%s", at + strlen(symbol));
+    snprintf(at, sizeof(err->text) - (size_t)(at - err->text), "%s%s", plan->kernel, rest);
+}
+
 void launch_explain(struct call *call, const struct launch_plan *plan,
                     const struct ptx_fault *fault, const char *lost, struct err *err)
 {
@@ -313,6 +326,7 @@ void launch_explain(struct call *call, const struct launch_plan *plan,
     struct buf out = { 0 };
     char *report = err->detail;
 
+    put_plain_name(plan, err);
     for (size_t i = 0; i < COUNT(PLAIN); i++)
         if (err->name == PLAIN[i])
             return;
