@@ -19,7 +19,11 @@ enum {
     WARMUP_ROUNDS = 8,
 };
 
-static const int64_t MAX_STEPS = INT64_C(1) << 25;
+/*
+ * Steps after which a period is given up, some tenths of a second; a step of longest-ready looks at
+ * every warp that could issue.
+ */
+static const int64_t MAX_STEPS = INT64_C(1) << 22, MAX_LOOKS = INT64_C(1) << 26;
 
 /* Warps are counted locally here: warp w of the pattern is w / S of scheduler w mod S. */
 struct scheduler {
@@ -361,10 +365,11 @@ struct stretch {
 static int find_period(struct scheduler *saved, struct scheduler *runner, int64_t *steps,
                        const atomic_bool *stop, struct err *err)
 {
-    int64_t power = 1;
+    bool looks = saved->pattern->policy == POLICY_LONGEST_READY;
+    int64_t power = 1, most = looks ? min_i64(MAX_STEPS, MAX_LOOKS / saved->count) : MAX_STEPS;
 
     *steps = 0;
-    for (int64_t n = 1; n < MAX_STEPS; n++) {
+    for (int64_t n = 1; n < most; n++) {
         if (poll_stop(stop, n, err) < 0)
             return -1;
         step(runner);

@@ -103,10 +103,13 @@ int access_show_sweep(struct result *result, const struct sweep *sweep,
     result->view.answer = answer(&v, points);
     result->view.origin = result_text(result, "memory model   %s", access_parameters(sweep->call));
     add_table(&v, points, rows);
-    if (rows < sweep->points)
-        result->view.closing =
-            result_text(result, "The first %zu of %zu points; the sweep field has all.", rows,
-                        sweep->points);
+    result->view.closing =
+        rows < sweep->points
+            ? result_text(result, "The first %zu of %zu points; the sweep field has all.", rows,
+                          sweep->points)
+            : result_text(result,
+                          "Next: %%access with %s shows which lane touches what at the worst.",
+                          sweep_point_text(&v, sweep_worst(&v)));
     sweep_add_figure(&v);
     return 0;
 }

@@ -81,11 +81,19 @@ static int run_point(const struct sweep *sweep, size_t i, struct simulation *s, 
         rc = simulation_run(s, arena, call_stop(sweep->call), err);
     s->steady.warp_issued = NULL;
     s->timeline = (struct timeline){ .cycles = s->cycles, .issued = s->timeline.issued };
+    s->core = NULL;
     arena_free(&arena);
     return rc;
 }
 
 /* Frames are drawn from their timelines, which stay as long as the cell. */
+static int run_kept(const struct sweep *sweep, size_t i, struct simulation *s, struct err *err)
+{
+    if (simulate_is_core(sweep->call))
+        return run_core_point(sweep, i, s, sweep->call->arena, err);
+    return simulation_run(s, sweep->call->arena, call_stop(sweep->call), err);
+}
+
 static int run_all(const struct sweep *sweep, struct simulation *simulations, bool keeps_timelines,
                    struct err *err)
 {
@@ -93,8 +101,7 @@ static int run_all(const struct sweep *sweep, struct simulation *simulations, bo
         int rc = simulate_is_core(sweep->call) ? 0 : read_pattern(sweep, i, &simulations[i], err);
 
         if (rc == 0)
-            rc = keeps_timelines ? simulation_run(&simulations[i], sweep->call->arena,
-                                                  call_stop(sweep->call), err)
+            rc = keeps_timelines ? run_kept(sweep, i, &simulations[i], err)
                                  : run_point(sweep, i, &simulations[i], err);
         if (rc < 0 || call_check_stop(sweep->call, err) < 0)
             return call_fail(sweep->call, NULL, err, ERR_ValueError, "no such pattern");
@@ -129,10 +136,12 @@ static int check_frames(const struct sweep *sweep, struct err *err)
 }
 
 /* What does not act on the core layer is no input of its result. */
-static int set_core_input(struct result *result, const struct session_device *device,
-                          struct err *err)
+static int set_core_input(struct result *result, const struct call *call,
+                          const struct session_device *device, struct err *err)
 {
-    json_t *input = json_pack("{s:n, s:n, s:n}", "issue", "wait", "frames");
+    json_t *input = call_bool(call, "frames")
+                        ? json_pack("{s:n, s:n}", "issue", "wait")
+                        : json_pack("{s:n, s:n, s:n}", "issue", "wait", "frames");
 
     if (json_object_set_new(result->fields, "input", input) < 0 ||
         (device && json_object_set_new(result->fields, "device", session_device_json(device)) < 0))
@@ -154,7 +163,7 @@ static int run_core(struct call *call, const struct sweep *sweep, struct err *er
     result = result_new("simulate", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (set_core_input(result, &c->device, err) < 0 ||
+    if (set_core_input(result, call, &c->device, err) < 0 ||
         simulate_show_core(result, call, c, &s, err) < 0) {
         result_release(&result);
         return -1;
@@ -184,7 +193,7 @@ static int run(struct call *call, struct err *err)
         return err_set(err, ERR_ResourceError, "out of memory");
     rc = set_device(call, result, err);
     if (rc == 0 && simulate_is_core(call))
-        rc = set_core_input(result, NULL, err);
+        rc = set_core_input(result, call, NULL, err);
     if (rc == 0)
         rc = sweep.key_count ? simulate_show_sweep(result, &sweep, simulations, err)
                              : simulate_show_one(result, call, simulations, err);

@@ -10,11 +10,18 @@
 #include "model/body.h"
 #include "model/scheduler.h"
 
+struct core_simulation;
+
 struct simulation {
     struct pattern pattern;
     int cycles; /* of the timeline */
     struct steady steady;
     struct timeline timeline;
+
+    /* Of the core layer. core: as long as the timeline is kept, else NULL. */
+    const struct core_simulation *core;
+    double round_cycles; /* that a warp takes for a round; 0: none ended */
+    double ipc;          /* instructions a cycle of all schedulers */
 };
 
 /* A run of the core layer. It stays where it is: its parts point to each other. */
@@ -61,6 +68,8 @@ int simulate_show_sweep(struct result *result, const struct sweep *sweep,
 
 /* The first cycles as a Gantt chart with a row for each warp, as far as there is room. */
 void simulate_add_gantt(struct figure *figure, const struct simulation *simulation);
+
+void simulate_core_add_gantt(struct figure *figure, const struct simulation *simulation);
 
 /* "Scheduler busy 71.4 %: ..."; the result's arena. */
 const char *simulate_answer(struct result *result, const struct simulation *simulation);

@@ -21,7 +21,7 @@ int simulate_check_layer(const struct call *call, struct err *err)
 {
     static const char *const core[] = { "order", "window", "paths", "device",
                                         "block", "hit",    "trips" };
-    static const char *const pattern[] = { "issue", "wait", "frames" };
+    static const char *const pattern[] = { "issue", "wait" };
     bool is_core = simulate_is_core(call);
     int sources = call_given(call, "body") + call_given(call, "mix") + call_given(call, "kernel");
 
@@ -317,6 +317,10 @@ static void fill_simulation(const struct core_simulation *c, struct simulation *
                                    .schedulers = c->config.partitions,
                                    .policy = (enum scheduler_policy)c->config.policy,
                                    .jitter = c->config.jitter };
+    s->core = c;
+    s->ipc = (double)steady->sums.issued / (double)steady->cycles;
+    if (steady->sums.rounds)
+        s->round_cycles = (double)steady->cycles * c->warps / (double)steady->sums.rounds;
     s->steady = (struct steady){
         .is_exact = steady->is_exact,
         .period = steady->is_exact ? steady->cycles : 0,

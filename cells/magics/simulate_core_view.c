@@ -78,18 +78,9 @@ static double cycles_per_issue(const struct core_view *v)
     return sum;
 }
 
-/* 0: no warp came to the end of a round in the cycles that were counted. */
-static double round_cycles(const struct core_view *v)
-{
-    const struct core_steady *steady = &v->c->steady;
-
-    return steady->sums.rounds ? (double)steady->cycles * v->c->warps / (double)steady->sums.rounds
-                               : 0;
-}
-
 static json_t *round_cycles_json(const struct core_view *v)
 {
-    return v->c->steady.sums.rounds ? json_real(round_cycles(v)) : json_null();
+    return v->s->round_cycles > 0 ? json_real(v->s->round_cycles) : json_null();
 }
 
 static double lane_efficiency(const struct core_view *v)
@@ -404,7 +395,7 @@ static const char *round_text(const struct core_view *v)
 {
     const char *cycles =
         v->c->steady.sums.rounds
-            ? result_text(v->result, "%.1f cycles", round_cycles(v))
+            ? result_text(v->result, "%.1f cycles", v->s->round_cycles)
             : result_text(v->result, "more than %lld cycles", (long long)v->c->steady.cycles);
 
     return result_text(v->result, "%lld instructions in %s, %s of the lanes busy%s",
@@ -503,7 +494,7 @@ static void add_issued_row(const struct core_view *v, struct panel *panel, size_
     panel_row(panel, row, "issued", group, states, issuer);
 }
 
-static void add_figure(const struct core_view *v)
+static void add_chart(const struct core_view *v, struct figure *figure)
 {
     size_t cycles = (size_t)min_i64(v->s->cycles, CHART_CYCLES), row = 0;
     int schedulers = v->c->config.partitions;
@@ -511,18 +502,8 @@ static void add_figure(const struct core_view *v)
     struct figure_state states[STALL_COUNT + 1];
     uint8_t index[STALL_COUNT + 1] = { 0 };
     size_t count = list_states(v, states, index);
-    struct figure *figure =
-        figure_new(v->result,
-                   result_text(v->result, "%d warps on %s, %s", v->c->warps,
-                               v->c->device.device.name,
-                               scheduler_policy_name(v->s->pattern.policy)),
-                   result_text(v->result, "A row for each warp and a column for each cycle. %s",
-                               v->result->view.answer),
-                   v->result->view.answer);
-    struct panel *panel =
-        figure ? figure_add_gantt(figure, NULL, (struct figure_axis){ .label = "cycle" }, states,
-                                  count, rows, cycles)
-               : NULL;
+    struct panel *panel = figure_add_gantt(figure, NULL, (struct figure_axis){ .label = "cycle" },
+                                           states, count, rows, cycles);
 
     for (int i = 0; panel && i < schedulers; i++) {
         const char *group = schedulers > 1 ? result_text(v->result, "scheduler %d", i) : NULL;
@@ -532,6 +513,28 @@ static void add_figure(const struct core_view *v)
         for (int w = i; w < v->c->warps && row < rows; w += schedulers)
             add_row(v, panel, row++, w, group, index, cycles);
     }
+}
+
+void simulate_core_add_gantt(struct figure *figure, const struct simulation *s)
+{
+    const struct core_view v = { .result = figure->result, .c = s->core, .s = s };
+
+    add_chart(&v, figure);
+}
+
+static void add_figure(const struct core_view *v)
+{
+    struct figure *figure =
+        figure_new(v->result,
+                   result_text(v->result, "%d warps on %s, %s", v->c->warps,
+                               v->c->device.device.name,
+                               scheduler_policy_name(v->s->pattern.policy)),
+                   result_text(v->result, "A row for each warp and a column for each cycle. %s",
+                               v->result->view.answer),
+                   v->result->view.answer);
+
+    if (figure)
+        add_chart(v, figure);
 }
 
 /* A kernel's warps and schedulers are the device's where they are not given. */

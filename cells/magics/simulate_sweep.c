@@ -43,6 +43,12 @@ static json_t *point_json(const struct sweep_view *view, const void *of, size_t 
                                   json_pack("{s:f, s:f, s:f, s:f}", "selected", s->steady.selected,
                                             "not_selected", s->steady.not_selected, "stalled",
                                             s->steady.stalled, "eligible", s->steady.eligible));
+    if (simulate_is_core(view->sweep->call)) {
+        failed |= json_object_set_new(object, "ipc", json_real(s->ipc));
+        failed |=
+            json_object_set_new(object, "round_cycles",
+                                s->round_cycles > 0 ? json_real(s->round_cycles) : json_null());
+    }
     return json_whole(object, failed);
 }
 
@@ -123,7 +129,8 @@ static void add_frames(const struct simulate_sweep *s)
         frame = figure_add_frame(figure, v->sweep->keys[0].param->name, label,
                                  result_text(v->result, "%s", label), answer, answer);
         if (frame)
-            simulate_add_gantt(frame, &s->simulations[i]);
+            (s->simulations[i].core ? simulate_core_add_gantt
+                                    : simulate_add_gantt)(frame, &s->simulations[i]);
     }
 }
 

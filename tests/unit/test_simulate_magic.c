@@ -49,6 +49,11 @@ static void numbers_are_those_of_nsight_compute(void **state)
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
+        /* A sweep's points have what one run has. */
+        "one = %simulate body=\"fma*4 dep=1; ldg hit=l1; use\" warps=4\n"
+        "all = %simulate body=\"fma*4 dep=1; ldg hit=l1; use\" warps=1..6 frames=yes\n"
+        "%check all.sweep[3].round_cycles == one.round_cycles\n"
+        "%check all.sweep[3].ipc == one.ipc\n%check all.input.frames",
         "%simulate body=\"fma dep=1\" warps=2 cycles=12\n%check _.layer == \"core\"\n"
         "%check _.issue_utilization == 0.5\n%check _.period == 4\n"
         "%check _.timeline.issuer[0] == [0,1,-1,-1,0,1,-1,-1,0,1,-1,-1]\n"
