@@ -88,12 +88,17 @@ static const char *call_text_at(const struct sweep_view *v, size_t point)
 
 /* ---- extremes ---- */
 
+static bool is_out(const struct sweep_view *v, size_t point)
+{
+    return v->is_out && v->is_out[point];
+}
+
 size_t sweep_best(const struct sweep_view *v)
 {
     size_t best = 0;
 
     for (size_t i = 1; i < v->sweep->points; i++)
-        if (v->values[i] > v->values[best])
+        if (is_out(v, i) != is_out(v, best) ? is_out(v, best) : v->values[i] > v->values[best])
             best = i;
     return best;
 }
@@ -110,7 +115,10 @@ size_t sweep_worst(const struct sweep_view *v)
 
 bool sweep_is_flat(const struct sweep_view *v)
 {
-    return v->values[sweep_best(v)] == v->values[sweep_worst(v)];
+    for (size_t i = 1; i < v->sweep->points; i++)
+        if (v->values[i] != v->values[0])
+            return false;
+    return true;
 }
 
 size_t sweep_level_end(const struct sweep_view *v, size_t point)

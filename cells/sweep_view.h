@@ -31,7 +31,8 @@ struct sweep_view {
     bool wants_curves;     /* of two numbers the one with fewer values names curves, not a map */
     const struct sweep_axis *axes;
     size_t axis_count;
-    bool is_count; /* the figure's values are numbers from 0 on, not fractions 0..1 */
+    const bool *is_out; /* per point: it cannot be, so it is not the best; NULL: all can */
+    bool is_count;      /* the figure's values are numbers from 0 on, not fractions 0..1 */
 };
 
 /* Texts are the result's. "83.3 %"; "block=64 regs=16"; "16..40" of key k; its value alone. */

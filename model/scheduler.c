@@ -19,11 +19,8 @@ enum {
     WARMUP_ROUNDS = 8,
 };
 
-/*
- * Steps after which a period is given up, some tenths of a second; a step of longest-ready looks at
- * every warp that could issue.
- */
-static const int64_t MAX_STEPS = INT64_C(1) << 22, MAX_LOOKS = INT64_C(1) << 26;
+/* Steps after which a period is given up: some tenths of a second. */
+static const int64_t MAX_STEPS = INT64_C(1) << 22;
 
 /* Warps are counted locally here: warp w of the pattern is w / S of scheduler w mod S. */
 struct scheduler {
@@ -34,7 +31,7 @@ struct scheduler {
     int64_t issued_at;
     uint64_t ready[WORDS];
     int ready_count;
-    int waiting_head, waiting_count, waiting_mask;
+    int waiting_head, waiting_count, waiting_mask, queue_head, queue_count;
     int active[POLICY_ACTIVE_SET], active_count, pending_count; /* two-level */
 
     int *left;                        /* instructions before its next wait */
@@ -42,6 +39,7 @@ struct scheduler {
     uint64_t *round;                  /* waits so far */
     int *waiting;                     /* ring of waiting warps, the first to wake first */
     int *pending;                     /* two-level: queue of warps outside the active set */
+    int *queue;                       /* longest-ready: ring of eligible warps, the first first */
     int64_t *issued;                  /* instructions so far */
     int64_t all_issued, all_eligible; /* sums over cycles */
 };
@@ -53,10 +51,33 @@ static bool is_ready(const struct scheduler *s, int warp)
     return s->ready[warp / BITS] >> (warp % BITS) & 1;
 }
 
+static int queued_at(const struct scheduler *s, int i)
+{
+    return s->queue[(s->queue_head + i) & s->waiting_mask];
+}
+
+/* By since, then by number: a new one belongs to the end of the queue or close to it. */
+static void join_queue(struct scheduler *s, int warp)
+{
+    int at = s->queue_count++;
+
+    for (; at > 0; at--) {
+        int before = queued_at(s, at - 1);
+
+        if (s->since[before] < s->since[warp] ||
+            (s->since[before] == s->since[warp] && before < warp))
+            break;
+        s->queue[(s->queue_head + at) & s->waiting_mask] = before;
+    }
+    s->queue[(s->queue_head + at) & s->waiting_mask] = warp;
+}
+
 static void set_ready(struct scheduler *s, int warp)
 {
     s->ready[warp / BITS] |= UINT64_C(1) << (warp % BITS);
     s->ready_count++;
+    if (s->pattern->policy == POLICY_LONGEST_READY)
+        join_queue(s, warp);
 }
 
 static void clear_ready(struct scheduler *s, int warp)
@@ -120,12 +141,16 @@ static int pick_lrr(struct scheduler *s)
 
 static int pick_longest_ready(struct scheduler *s)
 {
-    int best = lowest_ready(s, 0);
+    return queued_at(s, 0);
+}
 
-    for (int w = best; w >= 0; w = lowest_ready(s, w + 1))
-        if (s->since[w] < s->since[best])
-            best = w;
-    return best;
+/* The head has issued: it leaves the queue, or goes to its end. */
+static void requeue(struct scheduler *s, int warp, bool is_ready_again)
+{
+    s->queue_head = (s->queue_head + 1) & s->waiting_mask;
+    s->queue_count--;
+    if (is_ready_again)
+        join_queue(s, warp);
 }
 
 /* The first eligible warp of the pending queue joins the active set; false: there is none. */
@@ -274,6 +299,8 @@ static int step(struct scheduler *s)
                 leave_active(s, warp);
         }
     }
+    if (s->pattern->policy == POLICY_LONGEST_READY)
+        requeue(s, warp, is_ready(s, warp));
     advance(s, s->now + 1);
     if (!s->ready_count)
         advance(s, s->since[waiting_at(s, 0)]);
@@ -302,7 +329,8 @@ static struct scheduler *scheduler_new(const struct pattern *p, int number, stru
     s->waiting = arena_array(arena, ring, sizeof(*s->waiting));
     s->pending = arena_array(arena, n + 1, sizeof(*s->pending));
     s->issued = arena_array(arena, n, sizeof(*s->issued));
-    if (!s->left || !s->since || !s->round || !s->waiting || !s->pending || !s->issued)
+    s->queue = arena_array(arena, ring, sizeof(*s->queue));
+    if (!s->left || !s->since || !s->round || !s->waiting || !s->pending || !s->issued || !s->queue)
         return NULL;
     for (int w = 0; w < s->count; w++) {
         s->left[w] = p->issue;
@@ -325,14 +353,27 @@ static void scheduler_copy(struct scheduler *to, const struct scheduler *from)
     to->waiting = memcpy(mine.waiting, from->waiting,
                          (size_t)(from->waiting_mask + 1) * sizeof(*to->waiting));
     to->pending = memcpy(mine.pending, from->pending, n * sizeof(*to->pending));
+    to->queue =
+        memcpy(mine.queue, from->queue, (size_t)(from->waiting_mask + 1) * sizeof(*to->queue));
     to->issued = memcpy(mine.issued, from->issued, n * sizeof(*to->issued));
 }
 
-/* Do both do the same from here on, apart from the number of the cycle? */
+/* When the first that waits wakes, from now on; -1: nobody waits. */
+static int64_t next_wake(const struct scheduler *s)
+{
+    return s->waiting_count ? s->since[waiting_at(s, 0)] - s->now : -1;
+}
+
+/* Do both do the same from here on, apart from the number of the cycle? Nearly always not, which
+ * what comes next tells without a look at all warps. */
 static bool is_same_state(const struct scheduler *a, const struct scheduler *b)
 {
     const struct policy *policy = &POLICIES[a->pattern->policy];
 
+    if (next_wake(a) != next_wake(b) ||
+        (a->queue_count && b->queue_count && queued_at(a, 0) != queued_at(b, 0)) ||
+        (b->last >= 0 && a->left[b->last] != b->left[b->last]))
+        return false;
     if (a->ready_count != b->ready_count || (policy->has_last && a->last != b->last) ||
         memcmp(a->ready, b->ready, sizeof(a->ready)) != 0 ||
         memcmp(a->left, b->left, (size_t)a->count * sizeof(*a->left)) != 0)
@@ -365,11 +406,10 @@ struct stretch {
 static int find_period(struct scheduler *saved, struct scheduler *runner, int64_t *steps,
                        const atomic_bool *stop, struct err *err)
 {
-    bool looks = saved->pattern->policy == POLICY_LONGEST_READY;
-    int64_t power = 1, most = looks ? min_i64(MAX_STEPS, MAX_LOOKS / saved->count) : MAX_STEPS;
+    int64_t power = 1;
 
     *steps = 0;
-    for (int64_t n = 1; n < most; n++) {
+    for (int64_t n = 1; n < MAX_STEPS; n++) {
         if (poll_stop(stop, n, err) < 0)
             return -1;
         step(runner);

@@ -59,7 +59,7 @@ struct steady {
 /*
  * The steady state: exact without jitter, found by the recurrence of the schedulers' state; with
  * jitter counted over 2^17 cycles after a warm-up. A pattern whose state does not recur within 2^22
- * issues (longest-ready: 2^26 / warps of a scheduler) is counted like one with jitter.
+ * issues is counted like one with jitter.
  *
  * Fails with ValueError (a limit above), Interrupted (stop, which may be NULL) or ResourceError.
  */

@@ -205,18 +205,22 @@ int specialize_show_sweep(struct result *result, const struct sweep *sweep,
                           const struct specialization *points, struct err *err)
 {
     double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    bool *misfits = arena_array(sweep->call->arena, sweep->points, sizeof(*misfits));
     struct specialize_sweep v = { .view = { .result = result,
                                             .sweep = sweep,
                                             .values = values,
+                                            .is_out = misfits,
                                             .what = "busy",
                                             .axes = AXES,
                                             .axis_count = COUNT(AXES) },
                                   .points = points };
 
-    if (!values)
+    if (!values || !misfits)
         return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
-    for (size_t i = 0; i < sweep->points; i++)
+    for (size_t i = 0; i < sweep->points; i++) {
         values[i] = points[i].run.busy;
+        misfits[i] = !budget_fits(&points[i]);
+    }
     v.view.title = title_text(&v.view);
     if (sweep_set_fields(&v.view, point_json, &v, true, err) < 0)
         return -1;

@@ -94,6 +94,7 @@ static void texts_read_as_they_should(void **state)
         { "%access index={tid} stride=2",
           "Useful 50 %: one request moves 8 sectors for 128 bytes (best 4).\n",
           "128  #-#-#-#- #-#-#-#- #-#-#-#- #-#-#-#-" },
+        { "%access stride=[1,2,8]", "Useful 12.5 % to 100 %", "Next: %access with stride=8 shows" },
         { "%access offset=1", "Useful 80 %", "With offset=0 base=0, 4 sectors" },
         { "%access stride=0", "Useful 12.5 %: one request moves 1 sector for 4 bytes", "best 1" },
         { "%access space=shared stride=32",

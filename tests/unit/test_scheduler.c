@@ -7,6 +7,7 @@
 #include "tests/unit/rows.h"
 
 #include <math.h>
+#include <time.h>
 
 static struct pattern pattern_of(int warps, int issue, int wait, const char *policy)
 {
@@ -439,6 +440,22 @@ static void a_stop_ends_a_long_search(void **state)
     arena_free(&arena);
 }
 
+/* Thousands of warps: 79 s when each issue looked at all of them, and a period was sought for 2^25
+ * issues. */
+static void many_warps_are_searched_in_moments(void **state)
+{
+    struct pattern p = {
+        .warps = 63, .issue = 5, .wait = 12345, .schedulers = 1, .policy = POLICY_LONGEST_READY
+    };
+    clock_t from = clock();
+    int warps;
+
+    (void)state;
+    assert_return_code(scheduler_warps_to_fill(&p, PATTERN_MAX_WARPS, &warps, NULL, NULL), 0);
+    assert_int_equal(warps, 2471);
+    assert_true(clock() - from < 10 * CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -454,6 +471,7 @@ int main(void)
         cmocka_unit_test(warps_to_fill_differ_by_policy),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(a_stop_ends_a_long_search),
+        cmocka_unit_test(many_warps_are_searched_in_moments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
