@@ -59,24 +59,32 @@ static bool has_as_warps(const struct specialize_sweep *v)
     return true;
 }
 
-/* Points whose accumulators are more registers than a thread has: their times are of no program. */
-static size_t count_misfits(const struct specialize_sweep *v)
+/* Points that an SM cannot have: their times are of no program. */
+static size_t count_misfits(const struct specialize_sweep *v, bool *by_registers)
 {
     size_t count = 0;
 
+    *by_registers = true;
     for (size_t i = 0; i < v->view.sweep->points; i++)
-        if (v->points[i].tile.is_given && !v->points[i].tile.fits)
+        if (!budget_fits(&v->points[i])) {
             count++;
+            *by_registers &= !v->points[i].tile.fits;
+        }
     return count;
 }
 
 static const char *misfits_text(const struct specialize_sweep *v)
 {
-    size_t count = count_misfits(v);
+    bool by_registers;
+    size_t count = count_misfits(v, &by_registers);
 
-    return !count ? "."
-                  : result_text(v->view.result, "; %zu need%s more registers than a thread has.",
-                                count, count == 1 ? "s" : "");
+    if (!count)
+        return ".";
+    if (by_registers)
+        return result_text(v->view.result, "; %zu need%s more registers than a thread has.", count,
+                           count == 1 ? "s" : "");
+    return result_text(v->view.result, "; %zu do%s not fit on an SM.", count,
+                       count == 1 ? "es" : "");
 }
 
 /* Keys that the heading leaves out: those that play no part, unless they were written. */

@@ -116,7 +116,7 @@ static void tables_say_what_they_should(void **state)
             "2        100 %     100 %             128" } },
         /* The best point is one that fits. */
         { "%specialize tile=(256,256) groups=[1,2,4] pipe=[1,2,4] device=H200 load=2000",
-          { "full first at pipe=2 groups=4; 6 need more registers" } },
+          { "full first at pipe=2 groups=4; 7 do not fit on an SM" } },
         { "%specialize program=[v2,ring] jitter=800",
           { "async model  program=[v2,ring] jitter=800" } },
         { "%specialize tile=256",
