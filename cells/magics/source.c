@@ -98,7 +98,7 @@ static void print_numbered(const struct call *call, const struct found *f)
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t size = newline ? (size_t)(newline - at) : (size_t)(end - at);
 
-        sink_printf(call->sink, STREAM_STDOUT, size ? "%4d  %.*s\n" : "%4d\n", n, (int)size, at);
+        sink_printf(call->sink, STREAM_STDOUT, size ? "%3d  %.*s\n" : "%3d\n", n, (int)size, at);
         at += size + (newline != NULL);
     }
 }

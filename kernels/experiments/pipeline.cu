@@ -75,14 +75,16 @@ static __device__ void wait(unsigned long long *barrier, unsigned parity)
     do {
 #if __CUDA_ARCH__ >= 900
         asm volatile(
-            "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
+            "{ .reg .pred p;"
+            " mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
             " selp.u32 %0, 1, 0, p; }"
             : "=r"(done)
             : "r"(shared_address(barrier)), "r"(parity)
             : "memory");
 #else
         asm volatile(
-            "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+            "{ .reg .pred p;"
+            " mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
             " selp.u32 %0, 1, 0, p; }"
             : "=r"(done)
             : "r"(shared_address(barrier)), "r"(parity)
