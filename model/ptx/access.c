@@ -14,6 +14,7 @@
 
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
+typedef uint64_t __attribute__((may_alias, aligned(1))) bytes8; /* at any address */
 
 enum { MANY_MISSES = 8, LEARN_EVERY = 32 };
 
@@ -345,7 +346,7 @@ MAY_RACE void access_copy(void *to, const void *from, size_t n)
     size_t i = 0;
 
     for (; n - i >= 8; i += 8)
-        *(word64 *)(void *)(d + i) = *(const word64 *)(const void *)(s + i);
+        *(bytes8 *)(d + i) = *(const bytes8 *)(s + i);
     for (; i < n; i++)
         d[i] = s[i];
 }
