@@ -119,8 +119,9 @@ static int check_shape(const struct device *dev, const struct launch_shape *shap
 int occupancy_of(const struct device *dev, const struct launch_shape *shape, struct occupancy *out,
                  struct err *err)
 {
-    int warps, blocks;
+    int limits[OCCUPANCY_LIMIT_COUNT], warps, blocks = OCCUPANCY_NO_LIMIT, capacity;
     int64_t per_warp, per_block;
+    unsigned limiters = 0;
 
     if (check_shape(dev, shape, err) < 0)
         return -1;
@@ -128,31 +129,35 @@ int occupancy_of(const struct device *dev, const struct launch_shape *shape, str
     per_warp = round_up((int64_t)shape->regs * WARP, dev->register_unit);
     per_block = round_up(shape->static_bytes + shape->dynamic_bytes + dev->shared_reserved,
                          dev->shared_unit);
+    capacity = shared_capacity(dev, shape->carveout, per_block);
+
+    limits[OCCUPANCY_WARPS] = blocks_by_warps(dev, shape->block, warps);
+    limits[OCCUPANCY_BLOCKS] = dev->blocks_per_sm;
+    limits[OCCUPANCY_REGISTERS] = blocks_by_registers(dev, shape->regs, per_warp, warps);
+    limits[OCCUPANCY_SHARED] = blocks_by_shared(dev, shape, per_block, capacity);
+    limits[OCCUPANCY_CLUSTER] = blocks_by_cluster(dev, shape->cluster);
+    for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
+        blocks = limits[i] < blocks ? limits[i] : blocks;
+    for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
+        limiters |= (unsigned)(limits[i] == blocks) << i;
+
+    /* Every field, so that none is cleared first: this runs for each point of a map. */
     *out = (struct occupancy){
+        .active_blocks = blocks,
+        .active_warps = blocks * warps,
         .max_warps = dev->warps_per_sm,
+        .occupancy = (double)(blocks * warps) / dev->warps_per_sm,
+#define X(id, name) .limits[OCCUPANCY_##id] = limits[OCCUPANCY_##id],
+        OCCUPANCY_LIMITS(X)
+#undef X
+            .limiters = limiters,
         .warps_per_block = warps,
         .registers_per_warp = per_warp,
         .registers_per_block = per_warp * warps,
         .shared_per_block = per_block,
-        .shared_capacity = shared_capacity(dev, shape->carveout, per_block),
+        .shared_capacity = capacity,
+        .max_clusters = shape->cluster > 1 ? (int64_t)dev->sms * blocks / shape->cluster : 0,
     };
-    out->limits[OCCUPANCY_WARPS] = blocks_by_warps(dev, shape->block, warps);
-    out->limits[OCCUPANCY_BLOCKS] = dev->blocks_per_sm;
-    out->limits[OCCUPANCY_REGISTERS] = blocks_by_registers(dev, shape->regs, per_warp, warps);
-    out->limits[OCCUPANCY_SHARED] = blocks_by_shared(dev, shape, per_block, out->shared_capacity);
-    out->limits[OCCUPANCY_CLUSTER] = blocks_by_cluster(dev, shape->cluster);
-
-    blocks = OCCUPANCY_NO_LIMIT;
-    for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
-        if (out->limits[i] < blocks)
-            blocks = out->limits[i];
-    for (int i = 0; i < OCCUPANCY_LIMIT_COUNT; i++)
-        out->limiters |= (unsigned)(out->limits[i] == blocks) << i;
-    out->active_blocks = blocks;
-    out->active_warps = blocks * warps;
-    out->occupancy = (double)out->active_warps / dev->warps_per_sm;
-    if (shape->cluster > 1)
-        out->max_clusters = (int64_t)dev->sms * blocks / shape->cluster;
     return 0;
 }
 

@@ -34,10 +34,13 @@ static inline int bytes_equal(struct bytes a, const char *text)
     return a.size == n && (n == 0 || memcmp(a.data, text, n) == 0);
 }
 
-/* Round v up to a multiple of unit. unit > 0; v + unit must not overflow. */
+/*
+ * Round v up to a multiple of unit. unit > 0; v + unit must not overflow. Units are powers of two
+ * nearly always, and a division takes as long as many additions.
+ */
 static inline int64_t round_up(int64_t v, int64_t unit)
 {
-    return (v + unit - 1) / unit * unit;
+    return unit & (unit - 1) ? (v + unit - 1) / unit * unit : (v + unit - 1) & -unit;
 }
 
 static inline int64_t ceil_div(int64_t v, int64_t unit)
