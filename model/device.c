@@ -198,10 +198,11 @@ const struct device *device_find(const char *name)
     return find_capability(wanted.text);
 }
 
+/* A third of the letters may be wrong, and of a short name not more than half. */
 const char *device_nearest(const char *name)
 {
     struct plain wanted = plain_text(name), have;
-    int best = 1 + (int)wanted.size / 3; /* letters that may be wrong */
+    int best = (int)min_i64(1 + (int64_t)wanted.size / 3, (int64_t)wanted.size / 2);
     const char *nearest = NULL;
 
     for (size_t i = 0; i < DEVICE_COUNT; i++)

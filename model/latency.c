@@ -223,15 +223,6 @@ const char *latency_text(enum latency what)
     return WORDS[what].text;
 }
 
-enum latency latency_find(const char *name)
-{
-    enum latency what = 0;
-
-    while (what < LATENCY_COUNT && strcmp(WORDS[what].name, name) != 0)
-        what++;
-    return what;
-}
-
 struct latency_range latency_of(int cc_major, int cc_minor, enum latency what)
 {
     struct latency_range range = { 0 };

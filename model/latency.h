@@ -49,9 +49,6 @@ const char *latency_name(enum latency what);
 const char *latency_unit(enum latency what);
 const char *latency_text(enum latency what);
 
-/* The quantity of a name; LATENCY_COUNT: there is none. */
-enum latency latency_find(const char *name);
-
 /* One statement: what a source says of the cards of one compute capability. */
 struct latency_row {
     enum latency what;

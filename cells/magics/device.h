@@ -51,6 +51,10 @@ json_t *device_published_json(void);
 /* One line a quantity with its sources; those that nobody states stand together at the end. */
 void device_add_latencies(struct result *result, const struct device *dev);
 
+/* What each quantity is, as published for the device's compute capability; the unknown ones last.
+ */
+void device_add_latency_list(struct result *result, const struct device *dev);
+
 /* One row a compute capability: the few latencies that decide most, or all that is known. */
 void device_add_latency_table(struct result *result, const struct device *current, bool is_full);
 

@@ -117,29 +117,82 @@ static const char *sources_text(struct result *result, const struct device *dev,
     return text;
 }
 
+static bool is_stated(const struct device *dev, enum latency what)
+{
+    return invented(dev, what) || latency_of(dev->cc_major, dev->cc_minor, what).sources;
+}
+
+/* "ex2, rcp", or NULL when all are known; *known: how many are. */
+static const char *unknown_text(struct result *result, const struct device *dev, size_t *known)
+{
+    struct buf list = { 0 };
+    const char *text = NULL;
+
+    *known = 0;
+    for (enum latency what = 0; what < LATENCY_COUNT; what++)
+        if (is_stated(dev, what))
+            *known += 1;
+        else
+            buf_printf(&list, "%s%s", list.size ? ", " : "", latency_name(what));
+    if (list.size)
+        text = result_text(result, "%s", buf_text(&list));
+    buf_done(&list);
+    return text;
+}
+
 void device_add_latencies(struct result *result, const struct device *dev)
 {
-    struct buf unknown = { 0 };
-    struct view_block *block;
-    size_t known = 0, row = 0;
+    size_t known, row = 0;
+    const char *unknown = unknown_text(result, dev, &known);
+    struct view_block *block = view_add_facts(result, known + (unknown != NULL));
 
-    for (enum latency what = 0; what < LATENCY_COUNT; what++)
-        if (invented(dev, what) || latency_of(dev->cc_major, dev->cc_minor, what).sources)
-            known++;
-        else
-            buf_printf(&unknown, "%s%s", unknown.size ? ", " : "", latency_name(what));
-    block = view_add_facts(result, known + (unknown.size > 0));
     for (enum latency what = 0; block && what < LATENCY_COUNT; what++) {
-        if (!invented(dev, what) && !latency_of(dev->cc_major, dev->cc_minor, what).sources)
+        if (!is_stated(dev, what))
             continue;
         block->names[row] = latency_name(what);
         block->texts[row++] = sources_text(result, dev, what);
     }
-    if (block && unknown.size) {
+    if (block && unknown) {
         block->names[row] = "unknown";
-        block->texts[row] = result_text(result, "%s", buf_text(&unknown));
+        block->texts[row] = unknown;
     }
-    buf_done(&unknown);
+}
+
+static void put_quantity(struct result *result, struct view_table *table, size_t row,
+                         const struct device *dev, enum latency what)
+{
+    struct latency_range range = latency_of(dev->cc_major, dev->cc_minor, what);
+    int own = invented(dev, what);
+
+    view_cell(table, row, 0, latency_name(what));
+    view_cell(table, row, 1, latency_text(what));
+    view_cell(table, row, 2, range_text(result, own ? own : range.least, own ? own : range.most));
+    view_cell(table, row, 3, latency_unit(what));
+    view_cell(table, row, 4, own ? "invented" : result_text(result, "%zu", range.sources));
+}
+
+void device_add_latency_list(struct result *result, const struct device *dev)
+{
+    struct view_column columns[] = { { result_text(result, "on %s", dev->name), VIEW_LEFT },
+                                     { "what it is", VIEW_LEFT },
+                                     { "published", VIEW_RIGHT },
+                                     { "", VIEW_LEFT },
+                                     { "sources", VIEW_RIGHT } };
+    size_t known, row = 0;
+    const char *unknown = unknown_text(result, dev, &known);
+    struct view_table *table = view_add_table(result, columns, COUNT(columns), known);
+
+    for (enum latency what = 0; what < LATENCY_COUNT; what++)
+        if (is_stated(dev, what))
+            put_quantity(result, table, row++, dev, what);
+    if (unknown) {
+        struct view_block *block = view_add_facts(result, 1);
+
+        if (block) {
+            block->names[0] = "unknown";
+            block->texts[0] = unknown;
+        }
+    }
 }
 
 /* ---- all of them ---- */

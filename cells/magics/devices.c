@@ -118,27 +118,35 @@ static json_t *devices_json(struct session *session)
     return json_whole(list, failed);
 }
 
-static void add_views(struct call *call, struct result *result)
+static bool shows(const struct call *call, const char *what)
 {
-    const struct device *current = &session_device(call->session)->device;
-    const char *show = call_text(call, "show");
+    return strcmp(call_text(call, "show"), what) == 0;
+}
 
-    if (strcmp(show, "latency") != 0) {
+static void add_views(struct call *call, struct result *result, const struct device *dev)
+{
+    if (shows(call, "all") || shows(call, "limits")) {
         add_products(result, call->session);
         add_capabilities(result, call->session);
     }
-    if (strcmp(show, "limits") != 0)
-        device_add_latency_table(result, current, strcmp(show, "latency") == 0);
-    result->view.closing = strcmp(show, "latency") == 0
+    if (!shows(call, "limits"))
+        device_add_latency_table(result, dev, shows(call, "published"));
+    if (shows(call, "latency"))
+        device_add_latency_list(result, dev);
+    result->view.closing = shows(call, "latency") || shows(call, "published")
                                ? "Next: %device A100, then %device: each number with its source."
                                : "Next: %device L40S picks one; %devices show=latency has more.";
 }
 
 static int run(struct call *call, struct err *err)
 {
-    struct result *result = result_new("devices", 1);
     size_t products = 0, capabilities = 0;
+    struct session_device device;
+    struct result *result;
 
+    if (call_device(call, &device, err) < 0)
+        return -1;
+    result = result_new("devices", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
     for (size_t i = 0; i < DEVICE_COUNT; i++)
@@ -154,7 +162,7 @@ static int run(struct call *call, struct err *err)
     result->view.origin =
         result_text(result, "this session: %s; every SM has 65,536 registers, 255 a thread",
                     session_device(call->session)->device.name);
-    add_views(call, result);
+    add_views(call, result, &device.device);
     return call_take_result(call, result, err);
 }
 
@@ -163,8 +171,10 @@ static const struct param PARAMS[] = {
       .type = PARAM_CHOICE,
       .flags = PARAM_POSITIONAL,
       .preset = "all",
-      .choices = "all limits latency",
-      .help = "limits, latency (all that is published), or all: limits and a few latencies" },
+      .choices = "all limits latency published",
+      .help = "limits; latency of one device; published: every capability's; all: limits and the "
+              "latencies that decide most" },
+    { .name = "device", .type = PARAM_DEVICE, .help = "of show=latency; without it the session's" },
 };
 
 static const struct field FIELDS[] = {
@@ -182,7 +192,7 @@ const struct magic MAGIC_DEVICES = {
              "the most where they differ. What no source states is shown as unknown.\n\n"
              "Where each column comes from: docs/devices.md.",
     .example = "%devices\n"
-               "%devices show=latency",
+               "%devices show=latency device=A100",
     .params = PARAMS,
     .param_count = COUNT(PARAMS),
     .fields = FIELDS,

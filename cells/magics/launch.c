@@ -59,6 +59,18 @@ static int run_sweep(struct call *call, const struct launch_line *line, const st
     return call_take_result(call, result, err);
 }
 
+/* `name` alone stands for its last launch, and there is none. */
+static int not_launched(const struct call *call, const char *name, struct err *err)
+{
+    if (session_variable(call->session, name))
+        return call_fail(call, "what", err, ERR_UsageError,
+                         "%.60s is a variable; %%%s takes a kernel's name or a launch", name,
+                         call->magic->name);
+    call_fail(call, "what", err, ERR_UsageError, "%.60s was not launched yet", name);
+    return err_next(err, "write it as a launch: %%%s %.60s<<<grid, block>>>(arguments)",
+                    call->magic->name, name);
+}
+
 int launch_read(struct call *call, bool is_recalling, struct launch_line *line, struct err *err)
 {
     struct source what = call_source(call, "what");
@@ -70,12 +82,8 @@ int launch_read(struct call *call, bool is_recalling, struct launch_line *line, 
         return 0;
     name = arena_copy(call->arena, line->kernel.text.data, line->kernel.text.size);
     last = name ? launch_last(call->session, name) : NULL;
-    if (!last) {
-        call_fail(call, "what", err, ERR_UsageError, "%.60s was not launched yet",
-                  name ? name : "");
-        return err_next(err, "write it as a launch: %%%s %.60s<<<grid, block>>>(arguments)",
-                        call->magic->name, name ? name : "");
-    }
+    if (!last)
+        return not_launched(call, name ? name : "", err);
     last = arena_string(call->arena, last);
     if (!last)
         return err_set(err, ERR_ResourceError, "out of memory");

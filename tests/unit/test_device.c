@@ -107,6 +107,7 @@ static void misspelt_names_are_given_the_nearest(void **state)
                      cases[i].nearest);
     }
     assert_null(device_nearest("nothing like any card"));
+    assert_null(device_nearest("toy"));
 }
 
 static void every_capability_has_a_row_and_every_product_its_limits(void **state)

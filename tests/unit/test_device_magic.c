@@ -89,6 +89,27 @@ static void latencies_are_fields_with_their_sources(void **state)
     assert_int_equal(harness_run(*state, "%device L40S\n%check _.latencies.double.least == 0"), -1);
 }
 
+static void one_device_shows_its_latencies_in_a_screen(void **state)
+{
+    struct harness *h = *state;
+    const char *text;
+    size_t lines = 0;
+
+    pass(h, "%device L40S\n%devices show=latency device=H200");
+    text = strstr(buf_text(&h->display), "GPUs and");
+    if (!text)
+        text = strstr(buf_text(&h->result), "GPUs and");
+    assert_non_null(text);
+    for (const char *p = text; *p; p++)
+        lines += *p == '\n';
+    assert_in_range(lines, 20, 50);
+    assert_non_null(strstr(text, "on H200"));
+    assert_non_null(strstr(text, "load from the card's memory"));
+    assert_non_null(strstr(text, "482..700"));
+    pass(h, "%device slow from=L40S fma_latency=24\n%devices show=latency");
+    assert_non_null(strstr(buf_text(&h->display), "invented"));
+}
+
 static const struct figure_thing *thing_of(const struct figure_thing *things, size_t n,
                                            const char *name)
 {
@@ -355,6 +376,7 @@ int main(void)
         cmocka_unit_test(textbook_devices_can_be_made_up),
         cmocka_unit_test(what_is_not_given_is_taken_from_the_base_or_follows),
         cmocka_unit_test(latencies_are_fields_with_their_sources),
+        cmocka_unit_test(one_device_shows_its_latencies_in_a_screen),
         cmocka_unit_test(the_floor_plan_counts_what_each_partition_has),
         cmocka_unit_test(the_floor_plan_says_what_is_unknown),
         cmocka_unit_test(a_made_up_device_has_a_floor_plan),

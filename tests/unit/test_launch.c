@@ -463,6 +463,7 @@ static void lines_and_bench_repeat_the_last_launch(void **state)
     need_compiler(h);
     run_cell(h, SAXPY);
     assert_fails(h, "%lines saxpy", "UsageError", "not launched yet");
+    assert_fails(h, "r = 3\n%lines r", "UsageError", "r is a variable; %lines takes a kernel");
     run_cell(h, "saxpy<<<4, 256>>>(n, 2.0f, x, y)");
     run_cell(h, "%lines saxpy");
     assert_has(buf_text(&h->display), "build=debug");
