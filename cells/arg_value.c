@@ -91,11 +91,16 @@ static const char *canonical_choice(struct arena *arena, const char *choices, co
     return NULL;
 }
 
-static int to_int(struct value_reader *r, const struct param *p, struct value *v, size_t start,
-                  size_t end, struct err *err)
+static void whole_to_int(struct value *v)
 {
     if (v->type == VALUE_FLOAT && floor(v->f) == v->f && fabs(v->f) < 0x1p62)
         *v = (struct value){ .type = VALUE_INT, .i = (int64_t)v->f };
+}
+
+static int to_int(struct value_reader *r, const struct param *p, struct value *v, size_t start,
+                  size_t end, struct err *err)
+{
+    whole_to_int(v);
     if (v->type != VALUE_INT)
         return refuse_value(r, p, start, end, err, ERR_UsageError, "an integer is needed");
     return check_limits(r, p, (double)v->i, start, end, err);
@@ -116,7 +121,8 @@ static int to_float(struct value_reader *r, const struct param *p, struct value 
 static int to_dim(struct value_reader *r, const struct param *p, struct value *v, size_t start,
                   size_t end, struct err *err)
 {
-    /* A number stays one, so that a range of them is an axis. */
+    /* A number stays one, so that a range of them is an axis; 1e6 is as whole as 1000000. */
+    whole_to_int(v);
     if (v->type == VALUE_INT)
         return check_limits(r, p, (double)v->i, start, end, err);
     if (v->type != VALUE_DIM)
@@ -155,6 +161,34 @@ static int to_text(struct value_reader *r, const struct param *p, struct value *
         return unknown_choice(r, p, v->text, start, end, err);
     v->text = canonical_choice(r->lexer->arena, p->choices, v->text);
     return v->text ? 0 : err_set(err, ERR_ResourceError, "out of memory");
+}
+
+/* The first unit in an expression: of a number, of a list's or a range's numbers. */
+static const struct expr *written_unit(const struct expr *expr)
+{
+    const struct expr *found = expr->unit > NUMBER_PERCENT ? expr : NULL;
+
+    for (size_t i = 0; i < expr->count && !found; i++)
+        found = written_unit(expr->kids[i]);
+    return found;
+}
+
+/* 5us is no number of cycles, and 1.98GHz as MHz is 1980. */
+static int to_own_unit(struct value_reader *r, const struct param *p, const struct expr *expr,
+                       struct value *v, struct err *err)
+{
+    const struct expr *unit = written_unit(expr);
+    double number;
+
+    if (!unit || (p->type != PARAM_INT && p->type != PARAM_FLOAT))
+        return 0;
+    if (unit->unit != p->unit)
+        return refuse_value(r, p, unit->start, unit->end, err, ERR_UsageError,
+                            arena_printf(r->lexer->arena, "not in this unit (%s)",
+                                         p->help ? p->help : p->name));
+    value_as_float(v, &number);
+    *v = (struct value){ .type = VALUE_FLOAT, .f = number * p->per_unit };
+    return 0;
 }
 
 static int convert(struct value_reader *r, const struct param *p, struct value *v, size_t start,
@@ -370,7 +404,8 @@ static int read_numbers(struct value_reader *r, const struct param *p, struct ar
                        arg->count);
     for (size_t i = 0; i < arg->count; i++) {
         values[i] = is_list ? v.list.items[i] : v;
-        if (convert(r, p, &values[i], expr->start, expr->end, err) < 0)
+        if (to_own_unit(r, p, expr, &values[i], err) < 0 ||
+            convert(r, p, &values[i], expr->start, expr->end, err) < 0)
             return -1;
     }
     arg->values = values;

@@ -158,7 +158,7 @@ static int eval_tolerance(struct scope *scope, const struct expr *expr, struct c
 static int refuse_unit(struct scope *scope, const struct expr *expr, struct err *err)
 {
     for (int i = 0; i < 2; i++)
-        if (expr->kids[i]->has_unit && expr->kids[1 - i]->kind != EXPR_VALUE) {
+        if (expr->kids[i]->unit > NUMBER_PERCENT && expr->kids[1 - i]->kind != EXPR_VALUE) {
             expr_fail(scope, expr->kids[i], err, ERR_UsageError,
                       "%s has a unit, %s is a plain number", expr_show(scope, expr->kids[i]),
                       expr_show(scope, expr->kids[1 - i]));

@@ -84,10 +84,10 @@ static const struct {
     { "", 1, ~0 },
     { "K", 1024, 1 << DEVICE_INT | 1 << DEVICE_INT64 },
     { "M", 1 << 20, 1 << DEVICE_INT | 1 << DEVICE_INT64 },
-    { "MHz", 1e6, 1 << DEVICE_MHZ },
-    { "GHz", 1e9, 1 << DEVICE_MHZ },
-    { "GB/s", 1e9, 1 << DEVICE_GBS },
-    { "TB/s", 1e12, 1 << DEVICE_GBS },
+    { "MHz", 1, 1 << DEVICE_MHZ },
+    { "GHz", 1e3, 1 << DEVICE_MHZ },
+    { "GB/s", 1, 1 << DEVICE_GBS },
+    { "TB/s", 1e3, 1 << DEVICE_GBS },
 };
 
 /* A number with a unit that the key has; false: it is none. */

@@ -35,23 +35,10 @@ double device_key_get(const struct device *dev, const struct device_key *key)
     }
 }
 
-/* 2.52GHz has arrived as 2.52e9 and 2520 as it is: no clock has a million MHz. */
-static double in_unit(const struct device_key *key, double value)
-{
-    enum { UNIT_SEEN = 1000000 };
-
-    if (value < UNIT_SEEN)
-        return value;
-    if (key->kind == DEVICE_MHZ)
-        return value / 1e6;
-    return key->kind == DEVICE_GBS ? value / 1e9 : value;
-}
-
 static void set(struct device *dev, const struct device_key *key, double value)
 {
     char *member = (char *)dev + key->offset;
 
-    value = in_unit(key, value);
     switch (key->kind) {
     case DEVICE_INT64:
         *(int64_t *)member = (int64_t)value;

@@ -36,8 +36,8 @@ enum device_kind {
     X(fp32, fp32_lanes, DEVICE_INT, 1, 1024, "FP32 lanes of an SM") \
     X(cluster, cluster_max, DEVICE_INT, 0, 64, "blocks of the largest cluster; 0: none") \
     X(sms, sms, DEVICE_INT, 1, 1024, "SMs of the device") \
-    X(clock, clock_mhz, DEVICE_MHZ, 1, 1e11, "MHz, or with a unit: 1.98GHz") \
-    X(bandwidth, bandwidth_gbs, DEVICE_GBS, 1, 1e15, "GB/s of the memory, or with a unit: 4.8TB/s") \
+    X(clock, clock_mhz, DEVICE_MHZ, 1, 100000, "MHz, or with a unit: 1.98GHz") \
+    X(bandwidth, bandwidth_gbs, DEVICE_GBS, 1, 1e6, "GB/s of the memory, or with a unit: 4.8TB/s") \
     X(l2, l2_bytes, DEVICE_INT64, 1, 1e12, "bytes of the L2") \
     X(fma_latency, fma_latency, DEVICE_INT, 1, 255, "cycles from an FMA to who needs it") \
     X(shared_latency, shared_latency, DEVICE_INT, 1, 100000, "cycles of a load from shared memory") \

@@ -29,10 +29,10 @@ enum expr_kind {
 struct expr {
     enum expr_kind kind;
     int op;
-    bool is_percent;   /* a literal such as 1%: as a tolerance, of the right side */
-    bool is_geometric; /* a range's step is a factor */
-    bool has_unit;     /* a literal such as 10us */
-    bool is_grouped;   /* in parentheses or braces */
+    enum number_unit unit; /* of a literal such as 10us */
+    bool is_percent;       /* a literal such as 1%: as a tolerance, of the right side */
+    bool is_geometric;     /* a range's step is a factor */
+    bool is_grouped;       /* in parentheses or braces */
     struct value value;
     const char *text;
     struct expr **kids;

@@ -86,8 +86,8 @@ struct launch_plan {
           .preset = "no",                                                                          \
           .help = "all blocks at once, so that the grid can wait for itself" },                    \
     {                                                                                              \
-        .name = "timeout", .type = PARAM_FLOAT, .min = 0.001, .max = 1e6,                          \
-        .help = "seconds that the launch may take in all"                                          \
+        .name = "timeout", .type = PARAM_FLOAT, .min = 0.001, .max = 1e6, .unit = NUMBER_TIME,     \
+        .per_unit = 1, .help = "seconds that the launch may take in all"                           \
     }
 
 /*

@@ -49,7 +49,8 @@ enum number_unit {
     NUMBER_PLAIN,
     NUMBER_PERCENT, /* f is the fraction: 50% is 0.5 */
     NUMBER_TIME,    /* f in seconds */
-    NUMBER_RATE,    /* f in bytes or operations a second */
+    NUMBER_RATE,    /* f in bytes a second */
+    NUMBER_FLOPS,   /* f in operations a second */
     NUMBER_HERTZ,   /* f in Hz */
 };
 

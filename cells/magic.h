@@ -6,6 +6,7 @@
 #ifndef WB_CELLS_MAGIC_H
 #define WB_CELLS_MAGIC_H
 
+#include "cells/lex.h"
 #include "cells/result.h"
 #include "cells/session.h"
 #include "cells/sink.h"
@@ -44,6 +45,13 @@ struct param {
     double min, max;    /* both 0: not checked; with them the error names the limits */
     const char *choices;
     const char *help; /* one line with the unit */
+
+    /*
+     * The unit that its numbers may be written with, and what makes them the key's own: 1.98GHz are
+     * 1.98e9 Hz, and times 1e-6 MHz. Without one a number with a unit is refused.
+     */
+    enum number_unit unit;
+    double per_unit;
 };
 
 /* One field of a result: what JSON, %help, completion and the docs say of it. */

@@ -247,7 +247,7 @@ static int parse_literal(struct parser *p, const struct token *t, struct expr **
     if (t->kind == TOKEN_STRING && !e->value.text)
         return err_set(err, ERR_ResourceError, "out of memory");
     e->is_percent = t->unit == NUMBER_PERCENT;
-    e->has_unit = t->unit > NUMBER_PERCENT;
+    e->unit = t->unit;
     *out = e;
     return 0;
 }

@@ -5,12 +5,6 @@
  */
 #include "model/async_programs.h"
 
-/* A phase being written. */
-struct writer {
-    struct async_program *p;
-    struct async_phase *phase;
-};
-
 const char *async_program_name(enum async_program_id id)
 {
     static const char *const names[] = {
@@ -385,24 +379,38 @@ static void write_warps(struct async_program *p, const struct async_params *a)
 
 /* ---- the whole ---- */
 
+#define RING_USES "pipe load tma compute groups wake jitter"
+#define TILES_USE "pipe load tma compute softmax wake jitter"
+
 static const struct {
     void (*write)(struct async_program *p, const struct async_params *a);
     int least_pipe;
     bool has_prologue; /* fills all slots before its loop */
+    const char *uses;  /* what of struct async_params, steps and seed apart */
 } PROGRAMS[] = {
-    [ASYNC_RING] = { write_ring, 1, false },
-    [ASYNC_V1] = { write_v1, 1, true },
-    [ASYNC_V2] = { write_v2, 2, true },
-    [ASYNC_STATIC] = { write_static, 1, false },
-    [ASYNC_DYNAMIC] = { write_dynamic, 1, false },
-    [ASYNC_FFII] = { write_ffii, 1, false },
-    [ASYNC_FIFI] = { write_fifi, 1, false },
-    [ASYNC_FFII_ROLES] = { write_ffii_roles, 1, false },
-    [ASYNC_ATTENTION_ONE] = { write_attention_one, 1, true },
-    [ASYNC_ATTENTION] = { write_attention, 1, false },
-    [ASYNC_BLACKWELL] = { write_blackwell, 2, false },
-    [ASYNC_WARPS] = { write_warps, 1, false },
+    [ASYNC_RING] = { write_ring, 1, false, RING_USES },
+    [ASYNC_V1] = { write_v1, 1, true, RING_USES },
+    [ASYNC_V2] = { write_v2, 2, true, RING_USES },
+    [ASYNC_STATIC] = { write_static, 1, false, "load tma compute plan wake jitter" },
+    [ASYNC_DYNAMIC] = { write_dynamic, 1, false, "pipe load tma compute plan wake jitter" },
+    [ASYNC_FFII] = { write_ffii, 1, false, "fp int" },
+    [ASYNC_FIFI] = { write_fifi, 1, false, "fp int" },
+    [ASYNC_FFII_ROLES] = { write_ffii_roles, 1, false, "fp int" },
+    [ASYNC_ATTENTION_ONE] = { write_attention_one, 1, true, RING_USES " softmax" },
+    [ASYNC_ATTENTION] = { write_attention, 1, false, TILES_USE },
+    [ASYNC_BLACKWELL] = { write_blackwell, 2, false, TILES_USE },
+    [ASYNC_WARPS] = { write_warps, 1, false, "pipe load compute" },
 };
+
+bool async_program_uses(enum async_program_id id, const char *param)
+{
+    size_t n = strlen(param);
+
+    for (const char *p = PROGRAMS[id].uses; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (strcspn(p, " ") == n && strncmp(p, param, n) == 0)
+            return true;
+    return false;
+}
 
 static int check(enum async_program_id id, const struct async_params *a, struct err *err)
 {

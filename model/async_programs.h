@@ -36,6 +36,9 @@ const char *async_program_name(enum async_program_id id);
 /* The program of a name; -1: none. */
 int async_program_find(const char *name);
 
+/* Whether a program uses a parameter: "pipe", "int"... steps is every program's. */
+bool async_program_uses(enum async_program_id id, const char *param);
+
 /* What the programs are made from; each uses some. Times in cycles. */
 struct async_params {
     int pipe;            /* slots of the ring; of warps: how many */

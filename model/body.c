@@ -374,6 +374,22 @@ static void settle_paths(const struct making *m)
         }
 }
 
+/* An instruction whose unit the device does not have. */
+static int check_units(const struct making *m, struct body_place *place, struct err *err)
+{
+    for (int i = 0; i < m->tree->op_count; i++) {
+        const struct body_op *op = &m->tree->ops[i];
+
+        if (m->costs->classes[op->class].interval)
+            continue;
+        *place = op->place;
+        return err_set(err, ERR_ValueError,
+                       "this device has no tensor cores: those of compute capability 7.0 are the "
+                       "first");
+    }
+    return 0;
+}
+
 int body_parse(const char *text, int ilp, const struct costs *costs, struct arena *arena,
                struct body *out, struct body_place *place, struct err *err)
 {
@@ -385,7 +401,7 @@ int body_parse(const char *text, int ilp, const struct costs *costs, struct aren
     *place = (struct body_place){ 0 };
     if (body_read(text, arena, &tree, place, err) < 0)
         return -1;
-    if (find_producers(&m, place, err) < 0)
+    if (check_units(&m, place, err) < 0 || find_producers(&m, place, err) < 0)
         return -1;
     make_path(&m, tree.first, ~UINT32_C(0), 1, &out->stream, &paths);
     *place = (struct body_place){ 0, strlen(text) };

@@ -53,9 +53,17 @@ static int read_part(const char *mix, size_t *at, struct part *part, struct body
                         "a share such as =60% is expected");
     number = *at + 1;
     percent = strtol(mix + number, &end, 10);
-    if (end == mix + number || percent < 1 || percent > WHOLE)
-        return mix_fail(place, start, (size_t)(end - mix), err, ERR_ValueError,
-                        "a share is 1% to 100%, a whole number");
+    if (end == mix + number || *end == '.' || percent < 1 || percent > WHOLE) {
+        size_t length = strcspn(mix + number, " ,%");
+
+        *place = (struct body_place){ start, number + length };
+        return err_set(err, ERR_ValueError,
+                       "%s=%.*s%%: a share is 1%% to 100%%, a whole number; %ld%% is the nearest",
+                       part->name, (int)min_i64((int64_t)length, 20), mix + number,
+                       percent < 1       ? 1L
+                       : percent > WHOLE ? (long)WHOLE
+                                         : percent);
+    }
     part->percent = (int)percent;
     *at = (size_t)(end - mix) + (*end == '%');
     return 0;

@@ -20,7 +20,7 @@ static const struct instruction {
 #undef X
 };
 
-enum { MAX_ITEMS = 1024, MAX_LOOPS = 256, NAME_SIZE = 32 };
+enum { MAX_ITEMS = 1024, MAX_LOOPS = 256, MAX_KEYS = 9, NAME_SIZE = 32 };
 
 struct reader {
     const char *text;
@@ -88,8 +88,10 @@ static int unexpected(struct reader *r, const char *wanted)
         return fail(r, r->at, r->at, ERR_SyntaxError, "%s expected, but the body ends", wanted);
     while (isalnum((unsigned char)r->text[end]))
         end++;
-    if (end == r->at)
-        end++;
+    if (end == r->at) /* a character of several bytes is shown whole */
+        do
+            end++;
+        while (((unsigned char)r->text[end] & 0xc0) == 0x80);
     return fail(r, r->at, end, ERR_SyntaxError, "%s expected, not %.*s", wanted,
                 (int)min_i64((int64_t)(end - r->at), 20), r->text + r->at);
 }
@@ -278,17 +280,54 @@ static int add_ops(struct reader *r, int item, const struct body_op *op)
     return 0;
 }
 
+/* Two keys that say the same thing: one of them would be left out without a word. */
+static const char *const SAME[][2] = {
+    { "lanes", "mask" },     { "sectors", "bytes" },   { "sectors", "stride" },
+    { "conflict", "bytes" }, { "conflict", "stride" },
+};
+
+static bool says_same(const char *a, const char *b)
+{
+    for (size_t i = 0; i < COUNT(SAME); i++)
+        if ((strcmp(a, SAME[i][0]) == 0 && strcmp(b, SAME[i][1]) == 0) ||
+            (strcmp(a, SAME[i][1]) == 0 && strcmp(b, SAME[i][0]) == 0))
+            return true;
+    return false;
+}
+
+/* The keys of this instruction so far, and one more. */
+static int check_once(struct reader *r, struct body_place at, const char *key,
+                      char (*before)[NAME_SIZE], int *count)
+{
+    for (int i = 0; i < *count; i++) {
+        if (strcmp(key, before[i]) == 0)
+            return fail(r, at.start, at.end, ERR_ValueError, "%s= is given twice", key);
+        if (says_same(key, before[i]))
+            return fail(r, at.start, at.end, ERR_ValueError,
+                        "%s= and %s= say the same thing: give one of them", before[i], key);
+    }
+    if (*count < MAX_KEYS) /* more than there are: one is unknown, and refused as such */
+        strcpy(before[(*count)++], key);
+    return 0;
+}
+
 /* "*8 hit=l1 bytes=16": what follows an instruction's name. */
 static int read_rest(struct reader *r, struct body_op *op, int *count)
 {
-    char word[NAME_SIZE];
+    char word[NAME_SIZE], before[MAX_KEYS][NAME_SIZE];
     struct body_place at;
+    bool is_repeated = false;
+    int keys = 0;
 
     for (;;) {
         char c = skip(r);
 
+        if (c == '*' && is_repeated)
+            return fail(r, r->at, r->at + 1, ERR_SyntaxError,
+                        "* stands behind a * already: a loop of loops is ((...)*n)*m");
         if (c == '*') {
             r->at++;
+            is_repeated = true;
             if (read_int(r, "repeats", 1, BODY_MAX_OPS, count) < 0)
                 return -1;
         } else if (isalpha((unsigned char)c)) {
@@ -297,7 +336,7 @@ static int read_rest(struct reader *r, struct body_op *op, int *count)
                 r->at = at.start;
                 return unexpected(r, "';' or key=value");
             }
-            if (read_key(r, at, word, op) < 0)
+            if (check_once(r, at, word, before, &keys) < 0 || read_key(r, at, word, op) < 0)
                 return -1;
         } else {
             return 0;

@@ -98,16 +98,34 @@ static int invented(int latency, int published)
     return latency ? latency : published;
 }
 
+int costs_fma_interval(const struct device *device)
+{
+    int lanes = max_i64(device->fp32_lanes, 1);
+
+    return (int)min_i64(ceil_div((int64_t)WARP * device->partitions, lanes), UINT8_MAX);
+}
+
+/* Before 7.0: integers have the FP32 units' rate, and nothing multiplies matrices. */
+static void fit_units(const struct device *device, struct costs *room)
+{
+    uint8_t fma = (uint8_t)costs_fma_interval(device);
+
+    room->classes[LAT_FMA].interval = fma;
+    if (device->cc_major >= 7)
+        return;
+    room->classes[LAT_ALU].interval = room->classes[LAT_IMUL].interval = fma;
+    for (int class = LAT_MMA; class <= LAT_MMA_F64; class ++)
+        room->classes[class].interval = 0;
+}
+
 const struct costs *costs_with(const struct device *device, struct costs *room)
 {
     const struct costs *table = costs_of(device);
-    int fma = device->fma_latency;
 
-    if (!fma && !device->shared_latency && !device->l1_latency && !device->l2_latency &&
-        !device->memory_latency)
-        return table;
     *room = *table;
-    room->classes[LAT_FMA].latency = (uint8_t)invented(fma, table->classes[LAT_FMA].latency);
+    fit_units(device, room);
+    room->classes[LAT_FMA].latency =
+        (uint8_t)invented(device->fma_latency, table->classes[LAT_FMA].latency);
     room->shared_latency = invented(device->shared_latency, table->shared_latency);
     room->l1_latency = invented(device->l1_latency, table->l1_latency);
     room->l2_latency = invented(device->l2_latency, table->l2_latency);
@@ -115,6 +133,13 @@ const struct costs *costs_with(const struct device *device, struct costs *room)
     if (device->l2_latency)
         room->far_latency = 0; /* one L2, at one distance */
     return room;
+}
+
+bool costs_are_own(const struct device *device)
+{
+    const struct costs *row = costs_of(device);
+
+    return row->cc_major == device->cc_major && row->cc_minor == device->cc_minor;
 }
 
 const char *stall_name(enum stall stall)

@@ -7,6 +7,8 @@
 
 #include "model/device.h"
 
+#include <stdbool.h>
+
 /* Units of an SM as the timing models tell them apart. */
 enum latency_class {
     LAT_FREE,   /* no machine instruction: a move, a conversion of address space, a parameter */
@@ -97,9 +99,22 @@ int64_t costs_l1_bytes(const struct device *device);
 /* The row for a device: that of the newest compute capability that is not above its own. */
 const struct costs *costs_of(const struct device *device);
 
+/* Whether that row is of this compute capability; else it stands in for one nobody measured. */
+bool costs_are_own(const struct device *device);
+
 /*
- * The same with the latencies that a made-up device has invented (device.h): room is filled and
- * returned when there are any, else the row of the table is.
+ * Cycles that an FP32 instruction of a warp takes the units of a scheduler: 32 / their lanes,
+ * rounded up; 1 to 255.
+ */
+int costs_fma_interval(const struct device *device);
+
+/*
+ * The same row as far as this device differs: its own FP32 lanes, the latencies that a made-up
+ * device has invented (device.h), and before 7.0 integers at the rate of FP32 (6.0 too: 64 lanes
+ * for both) and no tensor cores (interval 0). Fills room and returns it.
+ *
+ * Source: CUDA C++ Programming Guide 12, "Throughput of Native Arithmetic Instructions": 32-bit
+ * integer additions an SM and cycle are 128 on 5.x, 6.1 and 6.2 and 64 on 6.0.
  */
 const struct costs *costs_with(const struct device *device, struct costs *room);
 

@@ -249,7 +249,7 @@ int device_check(const struct device *dev, struct err *err)
           dev->registers_per_sm },
         { "shared", "shared bytes of an SM", dev->shared_per_sm, 1, MOST_SHARED },
         { "reserved", "bytes that the system keeps of a block", dev->shared_reserved, 0,
-          dev->shared_per_sm },
+          (int64_t)dev->shared_per_sm - 1 },
         { "block_shared", "shared bytes of a block after opting in", dev->shared_per_block_optin, 1,
           (int64_t)dev->shared_per_sm - dev->shared_reserved },
         { "static_shared", "static shared bytes of a block", dev->static_shared_per_block, 1,

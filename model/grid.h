@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 enum {
-    GRID_MAX_BLOCKS = 1 << 24, /* simulated one by one */
+    GRID_MAX_BLOCKS = 1 << 22, /* simulated one by one, in a second or two */
     GRID_MAX_SMS = 1024,
     GRID_MAX_PER_SM = 64,
     GRID_MAX_CYCLES = 1000000000, /* of one block, of its jitter, of what a start costs */

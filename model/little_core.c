@@ -27,12 +27,10 @@ static bool is_whole(double v, double least, double most)
     return v >= least && v <= most && v == floor(v);
 }
 
-/* Cycles that an FP32 instruction takes a scheduler's unit; 0: no whole number. */
-static int fma_interval(const struct device *dev)
+/* The closed form's rate is that of the unit, if a warp takes it for whole cycles. */
+static bool is_whole_interval(const struct device *dev)
 {
-    int lanes = dev->partitions > 0 ? dev->fp32_lanes / dev->partitions : 0;
-
-    return lanes > 0 && WARP % lanes == 0 ? WARP / lanes : 0;
+    return dev->fp32_lanes * costs_fma_interval(dev) == WARP * dev->partitions;
 }
 
 int64_t little_core_instructions(const struct device *dev, const struct little_machine *machine,
@@ -43,7 +41,7 @@ int64_t little_core_instructions(const struct device *dev, const struct little_m
     if (!is_whole(kernel->warps, 1, CORE_MAX_WARPS) || !is_whole(kernel->ilp, 1, MOST_ILP) ||
         !is_whole(kernel->alpha, 0, 1e6) || !is_whole(machine->alu_latency, 1, MOST_LATENCY) ||
         (has_load && !is_whole(machine->memory_latency, 1, MOST_LATENCY)) ||
-        dev->partitions > CORE_MAX_PARTITIONS || !fma_interval(dev))
+        dev->partitions > CORE_MAX_PARTITIONS || !is_whole_interval(dev))
         return 0;
     return (int64_t)(kernel->warps * kernel->ilp * (kernel->alpha + has_load)) * rounds;
 }
@@ -127,8 +125,8 @@ int little_core_run(const struct device *dev, const struct little_machine *machi
                     struct little_simulated *out, struct err *err)
 {
     struct arena *arena = arena_new(0);
-    struct costs costs = *costs_of(dev);
-    struct core_config config = { .costs = &costs,
+    struct costs costs;
+    struct core_config config = { .costs = costs_with(dev, &costs),
                                   .partitions = dev->partitions,
                                   .policy = POLICY_LRR,
                                   .l2_rate = (int64_t)NO_LIMIT * RATE_CYCLES,
@@ -145,7 +143,6 @@ int little_core_run(const struct device *dev, const struct little_machine *machi
 
     if (round) {
         config.dram_rate = max_i64(config.dram_rate, 1);
-        costs.classes[LAT_FMA].interval = (uint8_t)fma_interval(dev);
         fill_round(machine, kernel, &config, round);
         config.blocks = round->blocks;
         config.context = &round->stream;

@@ -42,6 +42,7 @@ struct scheduler {
     int *queue;                       /* longest-ready: ring of eligible warps, the first first */
     int64_t *issued;                  /* instructions so far */
     int64_t all_issued, all_eligible; /* sums over cycles */
+    int unlike;                       /* a warp in which the last state compared was another */
 };
 
 /* ---- Eligible warps ---- */
@@ -364,9 +365,21 @@ static int64_t next_wake(const struct scheduler *s)
     return s->waiting_count ? s->since[waiting_at(s, 0)] - s->now : -1;
 }
 
+/* Is each warp eligible as long, or as soon, in both? Looks first where it was not the last time.
+ */
+static bool have_same_times(struct scheduler *a, const struct scheduler *b, bool has_since)
+{
+    for (int i = 0, w = a->unlike; i < a->count; i++, w = w + 1 < a->count ? w + 1 : 0)
+        if ((has_since || !is_ready(a, w)) && a->since[w] - a->now != b->since[w] - b->now) {
+            a->unlike = w;
+            return false;
+        }
+    return true;
+}
+
 /* Do both do the same from here on, apart from the number of the cycle? Nearly always not, which
  * what comes next tells without a look at all warps. */
-static bool is_same_state(const struct scheduler *a, const struct scheduler *b)
+static bool is_same_state(struct scheduler *a, const struct scheduler *b)
 {
     const struct policy *policy = &POLICIES[a->pattern->policy];
 
@@ -378,10 +391,8 @@ static bool is_same_state(const struct scheduler *a, const struct scheduler *b)
         memcmp(a->ready, b->ready, sizeof(a->ready)) != 0 ||
         memcmp(a->left, b->left, (size_t)a->count * sizeof(*a->left)) != 0)
         return false;
-    for (int w = 0; w < a->count; w++)
-        if ((policy->has_since || !is_ready(a, w)) && a->since[w] - a->now != b->since[w] - b->now)
-            return false;
-    return a->active_count == b->active_count && a->pending_count == b->pending_count &&
+    return have_same_times(a, b, policy->has_since) && a->active_count == b->active_count &&
+           a->pending_count == b->pending_count &&
            memcmp(a->active, b->active, (size_t)a->active_count * sizeof(*a->active)) == 0 &&
            memcmp(a->pending, b->pending, (size_t)a->pending_count * sizeof(*a->pending)) == 0;
 }

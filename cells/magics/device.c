@@ -235,8 +235,8 @@ static int run(struct call *call, struct err *err)
 
 #define TYPE_DEVICE_INT   PARAM_INT
 #define TYPE_DEVICE_INT64 PARAM_INT
-#define TYPE_DEVICE_MHZ   PARAM_FLOAT
-#define TYPE_DEVICE_GBS   PARAM_FLOAT
+#define TYPE_DEVICE_MHZ   PARAM_FLOAT, .unit = NUMBER_HERTZ, .per_unit = 1e-6
+#define TYPE_DEVICE_GBS   PARAM_FLOAT, .unit = NUMBER_RATE, .per_unit = 1e-9
 
 static const struct param PARAMS[] = {
     { .name = "name",

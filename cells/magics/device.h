@@ -58,4 +58,10 @@ void device_add_latency_list(struct result *result, const struct device *dev);
 /* One row a compute capability: the few latencies that decide most, or all that is known. */
 void device_add_latency_table(struct result *result, const struct device *current, bool is_full);
 
+/*
+ * What to say where a device's cycles are another's: "no cycles are known of cc 6.1: those of
+ * cc 7.0 stand in, but for its FP32 lanes". In the result's arena; NULL: they are its own.
+ */
+const char *device_costs_notice(struct result *result, const struct device *device);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "cells/render/text.h"
 #include "model/base/buf.h"
+#include "model/costs.h"
 #include "model/latency.h"
 
 /* "4", "32..41.12". */
@@ -276,4 +277,16 @@ void device_add_latency_table(struct result *result, const struct device *curren
     add_table(result, current, "cycles of", WAITS, COUNT(WAITS));
     add_table(result, current, "a cycle of", LANES, COUNT(LANES));
     add_table(result, current, "rates of", BYTES, COUNT(BYTES));
+}
+
+const char *device_costs_notice(struct result *result, const struct device *device)
+{
+    const struct costs *costs = costs_of(device);
+
+    if (costs_are_own(device))
+        return NULL;
+    return result_text(result,
+                       "the timing model has no cycles of cc %d.%d: those of %d.%d stand in, but "
+                       "for its FP32 lanes",
+                       device->cc_major, device->cc_minor, costs->cc_major, costs->cc_minor);
 }

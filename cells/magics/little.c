@@ -159,6 +159,7 @@ static int read_case(const struct sweep *sweep, size_t i, struct little_case *c,
     c->device.is_gpu = false;
     costs = costs_with(&c->device.device, &room);
     c->is_arithmetic = strcmp(sweep_text(sweep, i, "what"), "arithmetic") == 0;
+    c->has_own_latency = sweep_value(sweep, i, "latency") != NULL;
     c->bandwidth = number_or(sweep, i, "bandwidth", c->device.device.bandwidth_gbs * 1e9);
     c->machine = little_machine_of(&c->device.device, c->bandwidth);
     c->machine.alu_latency = number_or(sweep, i, c->is_arithmetic ? "latency" : "alu_latency",
@@ -301,6 +302,8 @@ static const struct param PARAMS[] = {
       .flags = PARAM_SWEEP,
       .min = 1e6,
       .max = 1e18,
+      .unit = NUMBER_RATE,
+      .per_unit = 1,
       .help = "bytes a second, such as 3.9TB/s; else the device's" },
     { .name = "queue",
       .type = PARAM_FLOAT,

@@ -11,8 +11,9 @@
 
 struct little_case {
     struct session_device device;
-    bool is_arithmetic; /* no load: what fills the FP32 units */
-    double bandwidth;   /* bytes a second, of the device */
+    bool is_arithmetic;   /* no load: what fills the FP32 units */
+    bool has_own_latency; /* latency= was given */
+    double bandwidth;     /* bytes a second, of the device */
     struct little_machine machine;
     struct little_kernel kernel; /* its queue is that of `loaded` */
     int max_warps, ilp, bytes_per_thread;

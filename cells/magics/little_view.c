@@ -6,6 +6,7 @@
 #include "cells/magics/little.h"
 
 #include "cells/internal.h"
+#include "cells/magics/device.h"
 #include "cells/magics/occupancy.h"
 #include "cells/render/text.h"
 #include "model/base/buf.h"
@@ -223,7 +224,8 @@ static void add_facts(struct result *result, const struct little_case *c, const 
 {
     const struct device *dev = &c->device.device;
     bool is_loaded = !c->is_arithmetic && c->kernel.queue > 0;
-    struct view_block *block = view_add_facts(result, is_loaded ? 3 : 2);
+    const char *notice = c->has_own_latency ? NULL : device_costs_notice(result, &c->device.device);
+    struct view_block *block = view_add_facts(result, (size_t)(2 + is_loaded + (notice != NULL)));
     size_t n = 0;
 
     if (!block)
@@ -238,6 +240,10 @@ static void add_facts(struct result *result, const struct little_case *c, const 
             "longer, and more must be in flight",
             little_percent(result, c->loaded.fraction), about(result, round(c->loaded.latency)),
             number(result, c->kernel.queue));
+    }
+    if (notice) {
+        block->names[n] = "notice";
+        block->texts[n++] = notice;
     }
     block->names[n] = "an SM has";
     block->texts[n] =

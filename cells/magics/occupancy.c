@@ -178,6 +178,9 @@ static int read_point(const struct sweep *sweep, const struct target *targets, s
         .cluster = (int)sweep_int(sweep, i, "cluster"),
     };
     point->rule = rule ? occupancy_rule_find(rule) : -1;
+    if (call_given(call, "parts") && point->rule != OCCUPANCY_RULE_FIXED)
+        return call_fail(call, "parts", err, ERR_UsageError,
+                         "parts= is of compare=fixed: the equal parts of an SM");
     if (occupancy_point_eval(point, err) < 0)
         return -1;
     if (!rule)

@@ -96,6 +96,8 @@ static const char *answer_text(struct result *result, const struct occupancy_poi
     case OCCUPANCY_RULE_COUNT:
         break;
     }
+    if (!other->block)
+        return "No size of block fits on this SM, so none is the best.";
     return result_text(result, "Blocks of %s reach %s of the threads, blocks of %s %s.",
                        number(result, other->block), its, number(result, point->shape.block), own);
 }

@@ -15,24 +15,42 @@ enum {
     MOST_LEFT = 1 << 20,  /* bytes of evaluations before their memory is freed */
 };
 
+/* A whole number of cycles that a block may take: from its value, or what is wrong with it. */
+static int cycles_of(const struct call *call, struct arena *arena, const char *what,
+                     const struct value *v, int64_t *out, struct err *err)
+{
+    double cycles = 0, whole;
+
+    if (!value_as_float(v, &cycles) || isnan(cycles))
+        return call_fail(call, "cost", err, ERR_ValueError,
+                         "%s is no number: a block takes 1 to %d cycles", what, GRID_MAX_CYCLES);
+    whole = fmin(fmax(floor(cycles + 0.5), 1), GRID_MAX_CYCLES);
+    if (cycles != whole) {
+        const char *text = isinf(cycles) ? "above all numbers" : value_text(arena, v);
+
+        return call_fail(call, "cost", err, ERR_ValueError,
+                         "%s is %s: a block takes 1 to %d whole cycles; %.0f is the nearest", what,
+                         cycles < 0 && isinf(cycles) ? "below all numbers" : text, GRID_MAX_CYCLES,
+                         whole);
+    }
+    *out = (int64_t)whole;
+    return 0;
+}
+
 /* The expression's value for block i as cycles. */
 static int eval_cost(const struct call *call, struct scope *scope, const struct expr *expr,
                      int64_t i, int64_t *out, struct err *err)
 {
     struct local local = { "i", value_int(i) };
     struct value v;
-    double cycles;
+    char what[40];
 
     scope->locals = &local;
     scope->local_count = 1;
     if (expr_eval(scope, expr, &v, err) < 0)
         return -1;
-    if (!value_as_float(&v, &cycles) || !(cycles >= 1 && cycles <= GRID_MAX_CYCLES))
-        return call_fail(call, "cost", err, ERR_ValueError,
-                         "cost of block %lld is %s: a block takes 1 to %d cycles", (long long)i,
-                         value_text(scope->arena, &v), GRID_MAX_CYCLES);
-    *out = (int64_t)floor(cycles + 0.5);
-    return 0;
+    snprintf(what, sizeof what, "cost of block %lld", (long long)i);
+    return cycles_of(call, scope->arena, what, &v, out, err);
 }
 
 /* What an evaluation leaves behind is freed before it is much. */
@@ -83,14 +101,8 @@ int schedule_read_cost(const struct sweep *sweep, size_t i, struct grid *grid, s
     int64_t *costs;
     double cycles;
 
-    if (!text && value_as_float(v, &cycles)) {
-        if (!(cycles >= 1 && cycles <= GRID_MAX_CYCLES))
-            return call_fail(call, "cost", err, ERR_ValueError,
-                             "cost=%s: a block takes 1 to %d cycles", value_text(call->arena, v),
-                             GRID_MAX_CYCLES);
-        grid->cost = (int64_t)floor(cycles + 0.5);
-        return 0;
-    }
+    if (!text && value_as_float(v, &cycles))
+        return cycles_of(call, call->arena, "cost", v, &grid->cost, err);
     if (!text) {
         call_fail(call, "cost", err, ERR_UsageError,
                   "cost= takes cycles, or an expression in the block's number i");

@@ -5,6 +5,7 @@
  */
 #include "cells/magics/schedule.h"
 
+#include "cells/render/text.h"
 #include "cells/internal.h"
 #include "model/base/buf.h"
 
@@ -211,10 +212,12 @@ static const char *ruler_line(struct result *result, const char *title,
     buf_printf(&out, "%-*s", names, title);
     start = out.size;
     for (size_t c = 0; c < p->columns; c += 10) {
-        if (c && start + c > out.size)
-            buf_fill(&out, ' ', start + c - out.size);
-        if (start + c == out.size)
-            buf_puts(&out, schedule_count(result, (int64_t)c * p->step));
+        const char *label = schedule_count(result, (int64_t)c * p->step);
+
+        if (start + c < out.size || start + c + strlen(label) > TEXT_COLUMNS)
+            continue; /* no room behind the last one, or on the page */
+        buf_fill(&out, ' ', start + c - out.size);
+        buf_puts(&out, label);
     }
     text = result_text(result, "%s", buf_text(&out));
     buf_done(&out);

@@ -21,7 +21,7 @@ int simulate_check_layer(const struct call *call, struct err *err)
 {
     static const char *const core[] = { "order", "window", "paths", "device",
                                         "block", "hit",    "trips" };
-    static const char *const pattern[] = { "issue", "wait" };
+    static const char *const pattern[] = { "issue", "wait" }, *const kernel[] = { "hit", "trips" };
     bool is_core = simulate_is_core(call);
     int sources = call_given(call, "body") + call_given(call, "mix") + call_given(call, "kernel");
 
@@ -34,6 +34,12 @@ int simulate_check_layer(const struct call *call, struct err *err)
             return call_fail(call, pattern[i], err, ERR_UsageError,
                              "%s= is of the pattern layer: without body=, mix= and kernel",
                              pattern[i]);
+    for (size_t i = 0; i < COUNT(kernel) && is_core && !call_given(call, "kernel"); i++)
+        if (call_given(call, kernel[i])) {
+            call_fail(call, kernel[i], err, ERR_UsageError,
+                      "%s= is of a kernel: a body says it of its instructions", kernel[i]);
+            return err_next(err, "such as body=\"(ldg hit=l1; use)*16\"");
+        }
     if (sources > 1)
         return call_fail(call, "body", err, ERR_UsageError,
                          "one of body=, mix= and a kernel says what warps run");

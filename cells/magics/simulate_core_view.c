@@ -6,6 +6,7 @@
 #include "cells/magics/simulate.h"
 
 #include "cells/internal.h"
+#include "cells/magics/device.h"
 #include "cells/render/text.h"
 #include "model/base/buf.h"
 #include "model/memory.h"
@@ -416,7 +417,6 @@ static const char *short_text(const struct core_view *v)
 static void add_facts(const struct core_view *v)
 {
     bool is_kernel = call_given(v->call, "kernel");
-    const char *memory = memory_text(v);
     const struct {
         const char *name, *text;
     } facts[] = {
@@ -433,15 +433,20 @@ static void add_facts(const struct core_view *v)
                       active_warps(v), v->s->steady.issue_utilization, cycles_per_issue(v)) },
         { "units", units_text(v) },
         { "steady", steady_text(v) },
-        { "memory", memory },
+        { "memory", memory_text(v) },
+        { "notice", device_costs_notice(v->result, &v->c->device.device) },
     };
-    size_t n = COUNT(facts) - (memory == NULL);
-    struct view_block *block = view_add_facts(v->result, n);
+    struct view_block *block;
+    size_t n = 0;
 
-    for (size_t i = 0; block && i < n; i++) {
-        block->names[i] = facts[i].name;
-        block->texts[i] = facts[i].text;
-    }
+    for (size_t i = 0; i < COUNT(facts); i++)
+        n += facts[i].text != NULL;
+    block = view_add_facts(v->result, n);
+    for (size_t i = 0, k = 0; block && i < COUNT(facts); i++)
+        if (facts[i].text) {
+            block->names[k] = facts[i].name;
+            block->texts[k++] = facts[i].text;
+        }
 }
 
 /* ---- the chart ---- */

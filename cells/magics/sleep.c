@@ -34,6 +34,8 @@ static const struct param PARAMS[] = {
       .flags = PARAM_POSITIONAL | PARAM_REQUIRED,
       .min = 0,
       .max = 86400,
+      .unit = NUMBER_TIME,
+      .per_unit = 1,
       .help = "how long, in seconds; 100ms is fine too" },
 };
 

@@ -228,6 +228,57 @@ static int check_words(const struct sweep *sweep, struct err *err)
     return 0;
 }
 
+static bool some_program_uses(const struct call *call, const char *key)
+{
+    const struct arg *arg = call_arg(call, "program");
+
+    for (size_t i = 0; i < arg->count; i++) {
+        int id = async_program_find(arg->values[i].text);
+
+        if (id >= 0 && async_program_uses((enum async_program_id)id, key))
+            return true;
+    }
+    return false;
+}
+
+/* "attention-one, attention, blackwell": who uses a key. */
+static const char *users_text(const struct call *call, const char *key)
+{
+    const char *text = "";
+
+    for (int i = 0; i < ASYNC_PROGRAM_COUNT && text; i++)
+        if (async_program_uses((enum async_program_id)i, key))
+            text = arena_printf(call->arena, *text ? "%s, %s" : "%s%s", text,
+                                async_program_name((enum async_program_id)i));
+    return text ? text : "";
+}
+
+/* What does not act would read as if it did. */
+static int check_keys(const struct call *call, struct err *err)
+{
+    static const char *const of_programs[] = { "pipe",   "load", "tma",     "compute",
+                                               "groups", "wake", "softmax", "plan",
+                                               "jitter", "fp",   "int" };
+    static const char *const of_tiles[] = { "ktile", "acc", "rate" };
+    bool has_tile = call_given(call, "tile");
+
+    for (size_t i = 0; i < COUNT(of_programs); i++) {
+        const char *key = of_programs[i];
+
+        if (!call_given(call, key) || some_program_uses(call, key) ||
+            (has_tile && strcmp(key, "groups") == 0))
+            continue;
+        call_fail(call, key, err, ERR_UsageError, "%s= does not act on %s", key,
+                  call_arg(call, "program")->text ? call_arg(call, "program")->text : "ring");
+        return err_next(err, "%s= is for %s", key, users_text(call, key));
+    }
+    for (size_t i = 0; i < COUNT(of_tiles) && !has_tile; i++)
+        if (call_given(call, of_tiles[i]))
+            return call_fail(call, of_tiles[i], err, ERR_UsageError,
+                             "%s= is of a tile: it needs tile= beside it", of_tiles[i]);
+    return 0;
+}
+
 static int run(struct call *call, struct err *err)
 {
     struct result *result;
@@ -236,7 +287,7 @@ static int run(struct call *call, struct err *err)
 
     if (sweep_init(&sweep, call, err) < 0)
         return -1;
-    if (!is_conditions(call) && check_words(&sweep, err) < 0)
+    if (!is_conditions(call) && (check_words(&sweep, err) < 0 || check_keys(call, err) < 0))
         return -1;
     result = result_new("specialize", 1);
     if (!result)

@@ -39,6 +39,11 @@ int budget_read_tile(const struct sweep *sweep, size_t i, struct specialization 
     t->threads = t->groups * GROUP_THREADS;
     if (!v)
         return 0;
+    if (v->type == VALUE_DIM && v->dim.z != 1)
+        return call_fail(sweep->call, "tile", err, ERR_ValueError,
+                         "tile=%s: a tile has rows and columns; (%lld,%lld) is the nearest",
+                         call_arg(sweep->call, "tile")->text, (long long)v->dim.x,
+                         (long long)v->dim.y);
     if (call_given(sweep->call, "compute"))
         return call_fail(sweep->call, "compute", err, ERR_UsageError,
                          "tile= sets compute=: give one of them");
@@ -127,6 +132,9 @@ static int read_role(struct lexer *lexer, struct specialization *s, struct err *
     role = find_role(s, name.text, &near);
     if (role < 0)
         return unknown_role(lexer, &name, near.best, s, err);
+    if (s->registers.per_thread[role])
+        return lexer_fail_at(lexer, name.start, name.end, err, ERR_ValueError, "%s= is given twice",
+                             s->program->roles[role].name);
     if (lexer_next(lexer, &count, err) < 0 || check_count(lexer, &count, err) < 0)
         return -1;
     s->registers.per_thread[role] = (int)count.i;
@@ -183,6 +191,10 @@ int budget_read_registers(const struct sweep *sweep, size_t i, struct specializa
         else if (read_role(&lexer, s, err) < 0)
             return -1;
     }
+    if (!*text)
+        return call_fail(call, "regs", err, ERR_ValueError,
+                         "regs=\"\" names no role; %s has %s first", s->program->name,
+                         s->program->roles[0].name);
     return check_total(call, s, err);
 }
 

@@ -16,16 +16,18 @@ static int no_run(struct call *call, struct err *err)
 }
 
 static const struct param PARAMS[] = {
-    { "kernel", PARAM_NAME, PARAM_POSITIONAL, NULL, 0, 0, NULL, "a kernel" },
-    { "device", PARAM_DEVICE, PARAM_SWEEP, NULL, 0, 0, NULL, "a device" },
-    { "block", PARAM_INT, PARAM_SWEEP, "256", 1, 1024, NULL, "threads of a block" },
-    { "share", PARAM_FLOAT, 0, NULL, 0, 1, "auto none", "a fraction" },
-    { "policy", PARAM_CHOICE, PARAM_SWEEP, "gto", 0, 0, "gto lrr two-level", "who issues" },
-    { "grid", PARAM_DIM, PARAM_SWEEP, NULL, 1, 65535, NULL, "blocks" },
-    { "cold", PARAM_BOOL, 0, "no", 0, 0, NULL, "caches flushed" },
-    { "note", PARAM_TEXT, 0, NULL, 0, 0, NULL, "a text" },
-    { "x", PARAM_VALUE, 0, NULL, 0, 0, NULL, "any value" },
-    { "size", PARAM_INT, 0, NULL, 0, INFINITY, NULL, "bytes" },
+    { "kernel", PARAM_NAME, PARAM_POSITIONAL, NULL, 0, 0, NULL, "a kernel", NUMBER_PLAIN, 0 },
+    { "device", PARAM_DEVICE, PARAM_SWEEP, NULL, 0, 0, NULL, "a device", NUMBER_PLAIN, 0 },
+    { "block", PARAM_INT, PARAM_SWEEP, "256", 1, 1024, NULL, "threads of a block", NUMBER_PLAIN,
+      0 },
+    { "share", PARAM_FLOAT, 0, NULL, 0, 1, "auto none", "a fraction", NUMBER_PLAIN, 0 },
+    { "policy", PARAM_CHOICE, PARAM_SWEEP, "gto", 0, 0, "gto lrr two-level", "who issues",
+      NUMBER_PLAIN, 0 },
+    { "grid", PARAM_DIM, PARAM_SWEEP, NULL, 1, 65535, NULL, "blocks", NUMBER_PLAIN, 0 },
+    { "cold", PARAM_BOOL, 0, "no", 0, 0, NULL, "caches flushed", NUMBER_PLAIN, 0 },
+    { "note", PARAM_TEXT, 0, NULL, 0, 0, NULL, "a text", NUMBER_PLAIN, 0 },
+    { "x", PARAM_VALUE, 0, NULL, 0, 0, NULL, "any value", NUMBER_PLAIN, 0 },
+    { "size", PARAM_INT, 0, NULL, 0, INFINITY, NULL, "bytes", NUMBER_PLAIN, 0 },
 };
 
 static const struct magic ROW = {

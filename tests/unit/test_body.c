@@ -194,6 +194,12 @@ static void wrong_bodies_name_the_word_and_the_limit(void **state)
         { "((fma)*2; (fma)*3)*100000", ERR_ValueError, "more than 65536 pieces", 0, 25 },
         { "((((((((((fma)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31)*0..31",
           ERR_ValueError, "a round for each lane that differs", 0, 83 },
+        { "fma dep=1 dep=2", ERR_ValueError, "dep= is given twice", 10, 13 },
+        { "fma lanes=3 mask=7", ERR_ValueError, "lanes= and mask= say the same thing", 12, 16 },
+        { "ldg stride=2 sectors=4", ERR_ValueError, "stride= and sectors= say the same", 13, 20 },
+        { "lds bytes=8 conflict=4", ERR_ValueError, "bytes= and conflict= say the same", 12, 20 },
+        { "fma*2*3", ERR_SyntaxError, "* stands behind a * already", 5, 6 },
+        { "fma; \xc3\xbc", ERR_SyntaxError, "expected, not \xc3\xbc", 5, 7 },
         { "split=32(split=32(fma))", ERR_ValueError, "lanes part into 65 paths at once", 0, 23 },
     };
 
@@ -223,7 +229,8 @@ static void mixes_are_dealt_out_evenly(void **state)
         { "fma=50% iadd=50%", "fma dep=1; iadd dep=1" },
         { "fma=75%, ldg.l2=25%", "fma dep=1; fma dep=1; ldg dep=1 hit=l2; fma dep=1" },
     };
-    static const char *const wrong[] = { "fma=50%", "fma", "fma=0%", "fma=120%", "=5%" };
+    static const char *const wrong[] = { "fma=50%",  "fma", "fma=0%",
+                                         "fma=120%", "=5%", "fma=33.3% iadd=66.7%" };
     struct arena *arena = arena_new(0);
     struct body_place place;
     const char *text;

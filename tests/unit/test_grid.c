@@ -257,7 +257,7 @@ static void impossible_grids_are_refused_by_name(void **state)
         const char *text;
     } cases[] = {
         { { .blocks = 0, .sms = 1, .per_sm = 1, .cost = 1 },
-          "blocks=0: a grid here has 1 to 16777216" },
+          "blocks=0: a grid here has 1 to 4194304" },
         { { .blocks = 1, .sms = 1025, .per_sm = 1, .cost = 1 },
           "sms=1025: a device has 1 to 1024" },
         { { .blocks = 1, .sms = 1, .per_sm = 65, .cost = 1 }, "per_sm=65: an SM has 1 to 64" },

@@ -82,6 +82,8 @@ static void what_does_not_go_together_is_refused(void **state)
           "compare=nave is unknown; naive is the nearest" },
         { "%occupancy compare=fixed parts=25", "ValueError",
           "parts=25: an SM of L40S has 1 to 24 parts" },
+        { "%occupancy parts=4", "UsageError", "parts= is of compare=fixed" },
+        { "%occupancy compare=naive parts=4", "UsageError", "parts= is of compare=fixed" },
         { "%occupancy compare=fixed parts=0", "ValueError", "parts=0: parts is 1 to 256" },
     };
     struct harness *h = *state;

@@ -39,6 +39,8 @@ static void what_has_no_roof_is_refused(void **state)
         { "%roofline device=L40S type=tensor", "ValueError", "the tensor rate of L40S is unknown" },
         { "%roofline device=cc=9.0", "ValueError", "the fp32 rate of cc 9.0 is unknown" },
         { "%roofline device=TX2", "ValueError", "the bandwidth of Jetson TX2 is unknown" },
+        { "%roofline peak=3GB/s", "UsageError", "peak=3GB/s: not in this unit" },
+        { "%roofline flops=1ms bytes=1", "UsageError", "flops=1ms: not in this unit" },
         { "%roofline time_us=3", "UsageError", "time_us= belongs to a kernel" },
         { "%roofline flops=3", "UsageError", "bytes= is missing" },
         { "%roofline bytes=3", "UsageError", "flops= is missing" },

@@ -63,7 +63,7 @@ static void a_clock_that_nobody_knows_gives_no_time(void **state)
 static void bad_values_name_their_limit(void **state)
 {
     static const struct harness_failure cases[] = {
-        { "%schedule grid=0", "ValueError", "grid=0: grid is 1 to 16777216" },
+        { "%schedule grid=0", "ValueError", "grid=0: grid is 1 to 4194304" },
         { "%schedule grid=(5000,5000)", "ValueError",
           "a grid that is run block by block has 1 to" },
         { "%schedule block=1025", "ValueError", "block=1025: block is 1 to 1024" },
@@ -73,7 +73,11 @@ static void bad_values_name_their_limit(void **state)
         { "%schedule device=cc=9.0", "ValueError", "cc 9.0 has no number of SMs" },
         { "%schedule device=L40X", "NameError", "L40S is the nearest" },
         { "%schedule nosuch", "NameError", "nosuch" },
-        { "%schedule cost=0", "ValueError", "cost=0: a block takes 1 to 1000000000 cycles" },
+        { "%schedule cost=0", "ValueError",
+          "cost is 0: a block takes 1 to 1000000000 whole cycles; 1 is the nearest" },
+        { "%schedule cost=1.5", "ValueError", "cost is 1.5: a block takes 1 to 1000000000 whole" },
+        { "%schedule cost=\"sqrt(i - 1)\"", "ValueError", "cost of block 0 is no number" },
+        { "%schedule cost=\"1 / (0.0 * i)\"", "ValueError", "cost of block 0" },
         { "%schedule cost=(1,2)", "UsageError", "cost= takes cycles, or an expression" },
         { "%schedule grid=9 cost=\"5 - i\"", "ValueError", "cost of block 5 is 0" },
         { "%schedule cost=\"i +\"", "SyntaxError", "" },

@@ -54,6 +54,14 @@ static void fields_are_as_documented(void **state)
         "all = %simulate body=\"fma*4 dep=1; ldg hit=l1; use\" warps=1..6 frames=yes\n"
         "%check all.sweep[3].round_cycles == one.round_cycles\n"
         "%check all.sweep[3].ipc == one.ipc\n%check all.input.frames",
+        /* The FP32 units are the device's own: 128 lanes on 6.1, 64 on 7.0, 1 of a made-up one. */
+        "%simulate body=\"fma\" warps=1 device=[cc=6.1,V100,H200]\n"
+        "%check _.sweep[0].issue_utilization == 1 && _.sweep[1].issue_utilization == 0.5\n"
+        "%check _.sweep[2].issue_utilization == 1",
+        "%simulate body=\"int\" warps=1 device=[cc=6.0,V100]\n"
+        "%check _.sweep[0].issue_utilization == 1 && _.sweep[1].issue_utilization == 0.5",
+        "%device one from=L40S fp32=1\n%simulate body=\"fma\" warps=1\n"
+        "%check _.period == 128 && _.issue_utilization == 1 / 128.0\n%device L40S",
         "%simulate body=\"fma dep=1\" warps=2 cycles=12\n%check _.layer == \"core\"\n"
         "%check _.issue_utilization == 0.5\n%check _.period == 4\n"
         "%check _.timeline.issuer[0] == [0,1,-1,-1,0,1,-1,-1,0,1,-1,-1]\n"
@@ -90,6 +98,9 @@ static void bad_calls_have_their_caret_and_limit(void **state)
         { "%simulate body=\"ldg; use\" warps=13", "ValueError", "holds 12 warps", "13" },
         { "%simulate body=\"fma\" schedulers=5", "ValueError", "an SM of L40S has 4", NULL },
         { "%simulate body=\"fma\" wait=3", "UsageError", "wait= is of the pattern layer", NULL },
+        { "%simulate body=\"fma; ldg\" hit=l1", "UsageError", "hit= is of a kernel", "l1" },
+        { "%simulate body=\"fma\" trips=3", "UsageError", "trips= is of a kernel", "3" },
+        { "%simulate body=\"fma; mma\" device=P100", "ValueError", "no tensor cores", "mma" },
         { "%simulate order=out", "UsageError", "order= is of the core layer", NULL },
         { "%simulate body=\"fma\" mix=\"fma=100%\"", "UsageError", "one of body=", NULL },
         { "%simulate body=\"if (fma)\" order=out", "UsageError", "without if and split", NULL },
