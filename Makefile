@@ -27,10 +27,11 @@ LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(LESSONS:%=$(BUILD)/%.o) $(LOGOS:%=$(BU
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ     := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCH    := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
-SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g -fno-omit-frame-pointer \
+SAN      := BUILD=build/asan EXTRA=build/asan/coverage.o CFLAGS="-O1 -g1 -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc -Wno-format-truncation"
-# The same loops three times: the sanitizers, which compile them for 40 s, watch one of them (AVX2).
+# The same loops three times: the sanitizers, 40 s each, watch AVX2's; the fuzzers look for no path there.
 $(foreach s,asan tsan,$(addprefix build/$s/model/ptx/exec_,baseline.o avx512.o)): override CFLAGS := -O1 -g0
+build/asan/model/ptx/exec_avx2.o: override CFLAGS += -fno-sanitize-coverage=trace-pc
 all: $(BUILD)/warpbook                ## build the kernel
 $(BUILD)/warpbook: $(BUILD)/jupyter-kernel/main.o $(BUILD)/libwarpbook.a $(EXTRA)
 	$(SAY)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out $(EXTRA),$^) $(LDLIBS)
@@ -43,8 +44,7 @@ $(BUILD)/%.o: %.c | $(BUILD)/libraries
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Lane loops become vector instructions.
-$(BUILD)/model/ptx/exec_%.o: CFLAGS += -O3
+$(BUILD)/model/ptx/exec_%.o: CFLAGS += -O3 -g1  # lane loops become vector instructions
 $(BUILD)/model/ptx/access.o $(BUILD)/model/ptx/simt.o: CFLAGS += -O3
 
 # A lesson's source is embedded, so that it can be printed, changed and compiled for any card.

@@ -22,9 +22,9 @@ def files():
 
 def parse(text):
     """The head's keys, and the cells below it."""
-    head = {"question": [], "expect": [], "says": []}
+    head = {"question": [], "expect": [], "says": [], "long": []}
     lines = text.splitlines(keepends=True)
-    while lines and (found := re.match(r"# (question|expect|says): (.*)", lines[0])):
+    while lines and (found := re.match(r"# (question|expect|says|long): (.*)", lines[0])):
         head[found[1]].append(found[2].strip())
         lines.pop(0)
     assert head["question"] and head["expect"], "a file says what is asked and what must be answered"
@@ -58,6 +58,8 @@ def plain(error):
 def test_the_answer_is_named(warpbook, name):
     with open(os.path.join(HERE, name), encoding="utf-8") as file:
         head, cells = parse(file.read())
+    if head["long"] and not os.environ.get("WARPBOOK_LONG"):
+        pytest.skip(f"make test-long runs it: {head['long'][0]}")
     texts, error = run(warpbook, cells)
     names = head["expect"][0].split()
     said = plain(error) if error else texts
