@@ -135,6 +135,29 @@ int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
     return passes;
 }
 
+/* The lanes that ask one bank for something: it serves them one by one. */
+static int phase_atomics(const uint64_t address[WARP], uint32_t mask, int words)
+{
+    int lanes[BANKS] = { 0 }, most = 0;
+
+    for (uint32_t m = mask; m; m &= m - 1)
+        for (int w = 0; w < words; w++) {
+            uint64_t bank = (address[__builtin_ctz(m)] / BANK_BYTES + (uint64_t)w) % BANKS;
+
+            most = ++lanes[bank] > most ? lanes[bank] : most;
+        }
+    return most;
+}
+
+int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
+{
+    int lanes = phase_lanes(bytes), words = bytes <= 4 ? 1 : bytes / 4, passes = 0;
+
+    for (int first = 0; first < WARP; first += lanes)
+        passes += phase_atomics(address, phase_mask(mask, first, lanes), words);
+    return passes;
+}
+
 int memory_best_passes(uint32_t mask, int bytes)
 {
     int lanes = phase_lanes(bytes), passes = 0;

@@ -40,6 +40,14 @@ int memory_sectors_linear(uint64_t first, uint64_t step, int bytes);
  */
 int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
 
+/*
+ * The same of an atomic: no two lanes share a word in a pass, as each changes what the next finds.
+ *
+ * Measured: H200, 2026-11-30, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom of `%run atomics`:
+ * 32 a warp where all lanes add to one word, 1 where each has its own.
+ */
+int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
+
 /* The fewest passes that the same lanes and sizes can have: what passes beyond it are conflicts. */
 int memory_best_passes(uint32_t mask, int bytes);
 

@@ -353,10 +353,12 @@ MAY_RACE void access_copy(void *to, const void *from, size_t n)
 
 /* ---- Counting ------------------------------------------------------------------------------- */
 
-static int passes_of(const struct access *a, uint32_t mask)
+static int passes_of(const struct insn *in, const struct access *a, uint32_t mask)
 {
     bool is_simple = a->is_linear && a->bytes == 4 && (a->step == 0 || a->step == 4);
 
+    if (in->flags & INSN_ATOMIC)
+        return memory_atomic_passes(a->address, mask, a->bytes);
     return is_simple ? 1 : memory_passes(a->address, mask, a->bytes);
 }
 
@@ -379,7 +381,7 @@ void access_count(struct warp *w, const struct insn *in, const struct access *a,
     c->requests++;
     c->bytes += (int64_t)a->bytes * mask_lanes(mask);
     if (a->space == SPACE_SHARED) {
-        c->passes += n = passes_of(a, mask);
+        c->passes += n = passes_of(in, a, mask);
         c->best += memory_best_passes(mask, a->bytes);
     } else {
         c->sectors += n = sectors_of(a, mask);
