@@ -164,8 +164,7 @@ static void emit_op(struct making *m, struct path_maker *p, const struct body_op
             core_access *access = append(m, &m->accesses, sizeof *access);
 
             if (access)
-                *access = (core_access)amount_of(from, mask) | (core_access)from->place_of_data
-                                                                   << 16;
+                *access = core_access_of(from->place_of_data, amount_of(from, mask));
         }
         count_op(m, op, times);
         m->body->has_barrier |= op->class == LAT_BARRIER;

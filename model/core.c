@@ -345,6 +345,11 @@ int64_t core_last_cycle(const struct core *core)
     return core->last_cycle;
 }
 
+int64_t core_drained(const struct core *core)
+{
+    return core->drained;
+}
+
 int64_t core_issued(const struct core *core)
 {
     return core->totals.issued;

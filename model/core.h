@@ -14,6 +14,7 @@
 
 #include "model/base/arena.h"
 #include "model/costs.h"
+#include "model/memory.h"
 #include "model/policy.h"
 
 #include <stdatomic.h>
@@ -66,8 +67,53 @@ struct core_step {
     int accesses; /* how many */
 };
 
-/* Sectors or passes of an access; in the upper half a key of core_config.places. */
+/*
+ * What an access asks for: sectors or passes, and a key of core_config.places that says where its
+ * data are. What the levels behind L1 have to do may be another number: additions to one address
+ * are as many operations as lanes.
+ */
 typedef uint32_t core_access;
+
+enum { CORE_ACCESS_KEY = 16, CORE_ACCESS_BEHIND = 19, CORE_ACCESS_MEMORY = 25 };
+#define CORE_ACCESS_IS_KNOWN (UINT32_C(1) << 31)
+
+static inline core_access core_access_of(int key, int amount)
+{
+    return (core_access)amount | (core_access)key << CORE_ACCESS_KEY;
+}
+
+/*
+ * The same where more is known. behind: sectors, or of an atomic operations, that L2 does; memory:
+ * granules of GRANULE_BYTES that DRAM gives; each up to 63.
+ */
+static inline core_access core_access_with(core_access access, int behind, int memory)
+{
+    return access | CORE_ACCESS_IS_KNOWN | (core_access)behind << CORE_ACCESS_BEHIND |
+           (core_access)memory << CORE_ACCESS_MEMORY;
+}
+
+static inline int core_access_key(core_access access)
+{
+    return access >> CORE_ACCESS_KEY & 7;
+}
+
+static inline int core_access_amount(core_access access)
+{
+    return access & 0xffff;
+}
+
+static inline int core_access_behind(core_access access)
+{
+    return access & CORE_ACCESS_IS_KNOWN ? (int)(access >> CORE_ACCESS_BEHIND & 63)
+                                         : core_access_amount(access);
+}
+
+/* Bytes; where nothing is known, those of the sectors. */
+static inline int core_access_memory_bytes(core_access access)
+{
+    return access & CORE_ACCESS_IS_KNOWN ? (int)(access >> CORE_ACCESS_MEMORY & 63) * GRANULE_BYTES
+                                         : core_access_amount(access) * SECTOR_BYTES;
+}
 
 /* What a warp executes. */
 struct core_stream {
@@ -100,6 +146,7 @@ struct core_config {
     uint64_t seed;
 
     int64_t l2_rate, dram_rate, rate_cycles; /* bytes that this SM gets in rate_cycles cycles */
+    int64_t atomic_rate, atomic_cycles;      /* operations of atomics at L2, the same way */
     uint8_t places[8];                       /* enum core_place of the upper half of an access */
     int64_t start_interval, start_latency;   /* 1/100 cycle between starts of blocks; cycles from
                                                 the end of a block to the start of the next */
@@ -143,6 +190,14 @@ struct core;
 void core_set_memory(struct core_config *config, const struct device *device, int64_t busy_sms);
 
 /*
+ * How fast atomics are done at L2: a slice does one operation, on one sector, in a cycle of L2's
+ * clock. `all` operations of which the slice that has most does `most`, so that it decides;
+ * core_set_memory takes them as spread evenly.
+ */
+void core_set_atomics(struct core_config *config, const struct device *device, int64_t busy_sms,
+                      int64_t all, int64_t most);
+
+/*
  * Makes the core of a config, at cycle 0, in the arena; NULL: out of memory. The config must be in
  * its limits: resident_blocks * warps_per_block in 1..CORE_MAX_WARPS. record may be NULL.
  */
@@ -155,6 +210,9 @@ bool core_step(struct core *core);
 /* The cycle after the last issue, and the issue slots so far: the cheap part of the totals. */
 int64_t core_last_cycle(const struct core *core);
 int64_t core_issued(const struct core *core);
+
+/* When L2 and memory have done all that was issued, whether somebody waits for it or not. */
+int64_t core_drained(const struct core *core);
 
 /*
  * The sums at a cycle that the core has reached but not passed: the states of waits that are not

@@ -158,8 +158,10 @@ struct core {
     struct sub_core sub_cores[CORE_MAX_PARTITIONS];
     struct resident_block slots[CORE_MAX_WARPS];
     struct server l1, l2, dram; /* sectors or passes; bytes; bytes */
+    struct server atomics;      /* operations at L2 */
     struct server starts;       /* of blocks */
     int64_t next_block, last_cycle;
+    int64_t drained; /* when the levels behind L1 have done what they were given */
     int64_t first_clock, last_clock; /* cycles in which the clock was read; -1: not yet */
     int last_round;                  /* warp */
     struct core_totals totals;       /* what does not follow from the units' counts */

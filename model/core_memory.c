@@ -5,8 +5,6 @@
  */
 #include "model/core_internal.h"
 
-#include "model/memory.h"
-
 /* Over so many cycles a share of a bandwidth is a whole number of bytes, nearly. */
 enum { RATE_CYCLES = 16 };
 
@@ -29,12 +27,30 @@ void core_set_memory(struct core_config *config, const struct device *device, in
     config->rate_cycles = RATE_CYCLES;
     config->l2_rate = max_i64(min_i64(l2 / busy_sms, most), 1);
     config->dram_rate = max_i64(min_i64(dram / busy_sms, most), 1);
+    core_set_atomics(config, device, busy_sms, costs->l2_slices, 1);
+}
+
+void core_set_atomics(struct core_config *config, const struct device *device, int64_t busy_sms,
+                      int64_t all, int64_t most)
+{
+    int64_t clock = device->clock_mhz > 0 ? device->clock_mhz : 1000;
+    int64_t l2_clock = config->costs->l2_mhz ? config->costs->l2_mhz : clock;
+    int64_t slices = SERVER_FINE * max_i64(all, 1) / max_i64(most, 1);
+
+    config->atomic_cycles = clock * busy_sms * SERVER_FINE;
+    config->atomic_rate = l2_clock * max_i64(slices, SERVER_FINE);
 }
 
 static int64_t serve_l2(struct core *core, int64_t cycle, int64_t sectors)
 {
     return server_take(&core->l2, cycle, sectors * SECTOR_BYTES * core->config.rate_cycles,
                        core->config.l2_rate);
+}
+
+static int64_t serve_atomics(struct core *core, int64_t cycle, int64_t operations)
+{
+    return server_take(&core->atomics, cycle, operations * core->config.atomic_cycles,
+                       core->config.atomic_rate);
 }
 
 static int latency_of(const struct core *core, const struct core_op *op, enum core_place place)
@@ -63,8 +79,8 @@ static int latency_of(const struct core *core, const struct core_op *op, enum co
 int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t cycle)
 {
     const struct costs *costs = core->config.costs;
-    enum core_place place = (enum core_place)core->config.places[c->access >> 16];
-    int64_t n = c->access & 0xffff, at;
+    enum core_place place = (enum core_place)core->config.places[core_access_key(c->access)];
+    int64_t n = core_access_amount(c->access), at;
     int latency;
 
     if (place == CORE_L1 && c->op->is_past_l1)
@@ -75,14 +91,18 @@ int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t
         return server_take(&core->l1, cycle, n, 1) + latency +
                (n - 1) * (costs->shared_pass_latency - 1);
     at = server_take(&core->l1, cycle, n, costs->sectors_per_cycle);
+    if (c->op->class == LAT_ATOM && place > CORE_L1 && core->config.atomic_rate)
+        at = serve_atomics(core, at, core_access_behind(c->access));
     if (place == CORE_L2 || place == CORE_FAR)
-        at = serve_l2(core, at, n);
+        at = serve_l2(core, at, core_access_behind(c->access));
     if (place == CORE_DRAM) {
-        int64_t through_l2 = serve_l2(core, at, n);
+        int64_t through_l2 = serve_l2(core, at, core_access_behind(c->access));
 
-        at = server_take(&core->dram, at, n * SECTOR_BYTES * core->config.rate_cycles,
+        at = server_take(&core->dram, at,
+                         core_access_memory_bytes(c->access) * core->config.rate_cycles,
                          core->config.dram_rate);
         at = max_i64(at, through_l2);
     }
+    core->drained = max_i64(core->drained, at);
     return at + latency;
 }

@@ -20,6 +20,10 @@
  *   Double precision: 256 multiplications at 16 a cycle on 8.0 and 32 on 9.0 (data sheets, 19.5
  *   and 67 TFLOP/s), latency NAK's 25 to 26, on 9.0 assumed. Others have no such tensor cores
  *   (interval 0); that the product is eight DFMA a lane there is assumed.
+ * Slices of L2: of Accel-Sim's configurations, as many as memory partitions have parts (QV100 64,
+ *   A100 80; RTX 2060 24 at 192 bits, so a T4 32; RTX 3070 32 at 256 bits, so 48 at 384; 8.9 as 8.6),
+ *   all at the clock of the SMs; 9.0: FlashGPU-Sim's of an H100, 80 at 1,700 MHz. One operation of an
+ *   atomic a cycle each.
  * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300).
  * Starts of blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md,
  *   2026-11-30): 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21
@@ -59,20 +63,21 @@
 static const struct costs COSTS[] = {
     /*               int  fma  half  f64  f64   sfu   mma  mma dmma    latency in
      *   cc           ii   ii   lat  lat   ii   lat   lat   ii   ii    shared   L1    L2 memory   far  pass
-     * then sectors a cycle; bytes a cycle of L2 and of an SM; percent of memory's bandwidth; atomics;
-     * barrier, and for each warp; from block to block, and between two starts x 100; launch, ns */
+     * then sectors a cycle; bytes a cycle of L2 and of an SM; percent of memory's bandwidth;
+     * atomics, slices of L2 and their clock; barrier, and for each warp; from block to block, and
+     * between two starts x 100; launch, ns */
     { 7, 0, CLASSES( 2,   2,    6,    8,   4,   20,   18,  16,   0),      23,  28,  212,  425,    0,   2,
-      4, 2100, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
+      4, 2100, 64, 85, 280,  64,    0, 22, 2, 200, 121,  1700, 3100 },
     { 7, 5, CLASSES( 2,   2,    6,   45,  64,   20,   18,  16,   0),      23,  32,  188,  434,    0,   2,
-      4, 1200, 64, 85, 260,  22, 2,  200, 121,  1700, 3100 },
+      4, 1200, 64, 85, 260,  32,    0, 22, 2, 200, 121,  1700, 3100 },
     { 8, 0, CLASSES( 2,   2,    5,    6,   4,   23,   12,   8,  16),      23,  33,  206,  531,  391,   2,
-      4, 3800, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
+      4, 3800, 64, 85, 280,  80,    0, 22, 2, 200, 121,  1700, 3100 },
     { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16,   0),      24,  32,  250,  545,    0,   2,
-      4, 2500, 64, 85, 280,  22, 2,  200, 121,  1700, 3100 },
+      4, 2500, 64, 85, 280,  48,    0, 22, 2, 200, 121,  1700, 3100 },
     { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16,   0),      28,  34,  274,  600,    0,   2,
-      4, 4500, 64, 85, 300,  22, 2,  200, 121,  1700, 3100 },
+      4, 4500, 64, 85, 300,  48,    0, 22, 2, 200, 121,  1700, 3100 },
     { 9, 0, CLASSES( 2,   1,    5,    8,   2,   23,   29,   6,   8),      30,  39,  286,  650,  512,   2,
-      4, 4500, 64, 82, 320,  22, 2,  200, 121,  1700, 3100 },
+      4, 4500, 64, 82, 320,  80, 1700, 22, 2, 200, 121,  1700, 3100 },
 };
 /* clang-format on */
 

@@ -79,6 +79,8 @@ struct costs {
     int sm_bytes_per_cycle;  /* most that one SM takes from L2 */
     int memory_percent;      /* of the nominal bandwidth that kernels reach */
     int atomic_latency;      /* cycles of one that returns a value */
+    int l2_slices;           /* each does one atomic operation in a cycle of */
+    int l2_mhz;              /* L2's clock; 0: the SMs' */
     int barrier_base, barrier_per_warp;
     int block_start_cycles;  /* from the end of a block to the first issue of the next */
     int block_start_percent; /* cycles between two starts of blocks anywhere on the device, x 100 */

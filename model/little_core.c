@@ -77,7 +77,7 @@ static void fill_round(const struct little_machine *machine, const struct little
         r->loads[i].class = LAT_GLOBAL;
         r->loads[i].is_access = true;
         r->loads[i].latency = (uint16_t)latency;
-        r->accesses[i] = (core_access)sectors | (core_access)CORE_DRAM << 16;
+        r->accesses[i] = core_access_of(CORE_DRAM, sectors);
     }
     r->blocks[0] = (struct core_block){ r->loads, ilp };
     r->blocks[1] = (struct core_block){ r->operations, ilp };

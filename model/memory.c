@@ -158,6 +158,49 @@ int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
     return passes;
 }
 
+/* Which slice of L2: a hash, as neighbours are mostly asked for together (finalizer of splitmix64). */
+static int slice_of(uint64_t address, int slices)
+{
+    uint64_t v = address / SLICE_BYTES + 0x9e3779b97f4a7c15ULL;
+
+    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ULL;
+    v = (v ^ v >> 27) * 0x94d049bb133111ebULL;
+    return (int)((v ^ v >> 31) % (uint64_t)slices);
+}
+
+/* Most lanes at one word of a sector; they are taken out of the mask. */
+static int take_sector(const uint64_t address[WARP], uint32_t *mask, uint64_t sector)
+{
+    int lanes[SECTOR_BYTES] = { 0 }, most = 0;
+
+    for (uint32_t m = *mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m), n;
+
+        if (address[l] / SECTOR_BYTES != sector)
+            continue;
+        n = ++lanes[address[l] % SECTOR_BYTES];
+        most = n > most ? n : most;
+        *mask &= ~((uint32_t)1 << l);
+    }
+    return most;
+}
+
+int memory_atomic_operations(const uint64_t address[WARP], uint32_t mask, int slices,
+                             int64_t *by_slice)
+{
+    int sum = 0;
+
+    while (mask) {
+        uint64_t first = address[__builtin_ctz(mask)];
+        int n = take_sector(address, &mask, first / SECTOR_BYTES);
+
+        if (by_slice)
+            by_slice[slice_of(first, slices)] += n;
+        sum += n;
+    }
+    return sum;
+}
+
 int memory_best_passes(uint32_t mask, int bytes)
 {
     int lanes = phase_lanes(bytes), passes = 0;
@@ -176,6 +219,14 @@ static int gather(const uint64_t address[WARP], uint32_t mask, uint64_t unit, ui
     for (uint32_t m = mask; m; m &= m - 1)
         out[n++] = address[__builtin_ctz(m)] / unit;
     return n;
+}
+
+int memory_granules(const uint64_t address[WARP], uint32_t mask)
+{
+    uint64_t granules[WARP];
+    int n = gather(address, mask, GRANULE_BYTES, granules);
+
+    return count_distinct(granules, n);
 }
 
 int memory_lines(const uint64_t address[WARP], uint32_t mask)

@@ -10,6 +10,8 @@
 enum {
     SECTOR_BYTES = 32, /* unit of traffic between L1, L2 and DRAM */
     LINE_BYTES = 128,  /* four sectors */
+    GRANULE_BYTES = 64, /* DRAM gives two sectors at a time */
+    SLICE_BYTES = 512, /* neighbours so far belong to one slice of L2 */
     BANKS = 32,        /* of shared memory */
     BANK_BYTES = 4,    /* of one bank in one pass */
 };
@@ -25,6 +27,15 @@ enum {
  * l1tex__t_sectors counts the same.
  */
 int memory_sectors(const uint64_t address[WARP], uint32_t mask, int bytes);
+
+/*
+ * How many pieces of GRANULE_BYTES DRAM gives for them: of a sector that is asked for, its
+ * neighbour comes too.
+ *
+ * Source: CUDA Runtime API, cudaLimitMaxL2FetchGranularity (0 to 128 bytes, 64 unless changed);
+ * Jia et al., arXiv 1804.06826 and 1903.07486: 64 bytes on Volta and Turing.
+ */
+int memory_granules(const uint64_t address[WARP], uint32_t mask);
 
 /* The same for all 32 lanes at first + step * lane; step may be negative, as a 64-bit number. */
 int memory_sectors_linear(uint64_t first, uint64_t step, int bytes);
@@ -47,6 +58,22 @@ int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
  * 32 a warp where all lanes add to one word, 1 where each has its own.
  */
 int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
+
+/*
+ * What the slices of L2 have to do for an atomic: one operation changes any words of one sector, each
+ * once. Adds the operations to those of their slices; a hash says which slice has an address.
+ *
+ * slices    at least 1; by_slice has as many entries, NULL: only the sum is wanted
+ *
+ * Returns the operations: 32 where 32 lanes add to one word, 4 where each has a word of its own and
+ * these lie side by side.
+ *
+ * Source: FlashGPU-Sim, configuration SM90_H200: neighbouring 512 bytes share a memory partition
+ * (dramid@9), and partitions are chosen by a hash. One sector an operation: lts__t_sectors_op_red of
+ * `%run atomics` on an H200 (2026-11-30).
+ */
+int memory_atomic_operations(const uint64_t address[WARP], uint32_t mask, int slices,
+                             int64_t *by_slice);
 
 /* The fewest passes that the same lanes and sizes can have: what passes beyond it are conflicts. */
 int memory_best_passes(uint32_t mask, int bytes);

@@ -87,7 +87,8 @@ const struct experiment EXPERIMENT_atomics = {
     .quantity = "additions a ns",
     .unit = "",
     .goal_percent = 25,
-    .left_out = "how additions to one address queue up at the banks and in the slices of L2",
+    .left_out = "additions from the far half of L2 pass two slices, and a slice takes longer for many "
+                "requests of one word than for one of many",
     .plan = plan,
     .fill = share_fill_line,
     .reference = reference,

@@ -353,11 +353,17 @@ MAY_RACE void access_copy(void *to, const void *from, size_t n)
 
 /* ---- Counting ------------------------------------------------------------------------------- */
 
+/* It changes what lies there, and is not one of an mbarrier. */
+static bool is_atomic(const struct insn *in)
+{
+    return insn_exec(in) == exec_atomic || insn_exec(in) == exec_atomic_vector;
+}
+
 static int passes_of(const struct insn *in, const struct access *a, uint32_t mask)
 {
     bool is_simple = a->is_linear && a->bytes == 4 && (a->step == 0 || a->step == 4);
 
-    if (in->flags & INSN_ATOMIC)
+    if (is_atomic(in))
         return memory_atomic_passes(a->address, mask, a->bytes);
     return is_simple ? 1 : memory_passes(a->address, mask, a->bytes);
 }
@@ -368,6 +374,38 @@ static int sectors_of(const struct access *a, uint32_t mask)
         return (int)ceil_div((int64_t)a->bytes * mask_lanes(mask), SECTOR_BYTES);
     return a->is_linear ? memory_sectors_linear(a->address[0], a->step, a->bytes)
                         : memory_sectors(a->address, mask, a->bytes);
+}
+
+core_access access_traced(const struct warp *w, const struct insn *in, int n, int granules,
+                          uint64_t low, uint64_t high)
+{
+    const struct trace *beside = w->index ? w->cta->warps[w->index - 1].trace : NULL;
+    enum trace_sharing sharing = trace_reach(w->trace, beside, low, high);
+    bool is_load = !(in->flags & (INSN_WRITES | INSN_ATOMIC));
+
+    return core_access_with(core_access_of(SPACE_GLOBAL, n),
+                            n - (is_load && sharing == SHARES_SECTOR),
+                            granules - (sharing != SHARES_NOTHING));
+}
+
+static core_access atomic_traced(struct warp *w, const struct access *a, uint32_t mask, int n)
+{
+    return core_access_with(core_access_of(SPACE_GLOBAL, n),
+                            memory_atomic_operations(a->address, mask, w->cta->run->slices,
+                                                     w->cta->counts.slices),
+                            memory_granules(a->address, mask));
+}
+
+static void trace_it(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask,
+                     int n)
+{
+    core_access access = core_access_of(a->space, n);
+
+    if (a->space == SPACE_GLOBAL)
+        access = is_atomic(in) ? atomic_traced(w, a, mask, n)
+                               : access_traced(w, in, n, memory_granules(a->address, mask), a->low,
+                                               a->high + (uint64_t)a->bytes - 1);
+    trace_access(w->trace, access);
 }
 
 void access_count(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask)
@@ -388,7 +426,7 @@ void access_count(struct warp *w, const struct insn *in, const struct access *a,
     }
     c->space_seen |= (uint32_t)1 << a->space;
     if (w->trace)
-        trace_access(w->trace, a->space, n);
+        trace_it(w, in, a, mask, n);
 }
 
 /* ---- Learning ------------------------------------------------------------------------------- */
@@ -430,15 +468,28 @@ static enum shape shape_of(struct pattern *p, const struct access *a)
     return !same ? SHAPE_SAME : !next ? SHAPE_NEXT : SHAPE_ANY;
 }
 
+static void lay_out(const struct pattern *p, uint64_t first, uint64_t address[WARP])
+{
+    for (int l = 0; l < WARP; l++)
+        address[l] =
+            first + (p->is_narrow ? (uint64_t)(int32_t)p->relative.narrow[l] : p->relative.wide[l]);
+}
+
+int access_granules(const struct pattern *p, uint64_t first)
+{
+    uint64_t address[WARP];
+
+    lay_out(p, first, address);
+    return memory_granules(address, FULL_MASK);
+}
+
 int access_cost(const struct pattern *p, uint64_t first)
 {
     uint64_t address[WARP];
 
     if (p->space == SPACE_LOCAL || p->space == SPACE_PARAM)
         return p->bytes * WARP / SECTOR_BYTES;
-    for (int l = 0; l < WARP; l++)
-        address[l] =
-            first + (p->is_narrow ? (uint64_t)(int32_t)p->relative.narrow[l] : p->relative.wide[l]);
+    lay_out(p, first, address);
     if (p->space == SPACE_SHARED)
         return memory_passes(address, FULL_MASK, p->bytes);
     return p->is_linear ? memory_sectors_linear(first, address[1] - first, p->bytes)
@@ -520,6 +571,7 @@ void access_learn(struct warp *w, const struct insn *in, const struct access *a)
     p->watch = (uint8_t)((shadow_needs(w, in, a) ? WATCH_SHADOW : 0) |
                          (is_tracked(w, in, a) ? WATCH_TRACK : 0));
     memset(p->cost, 0, sizeof p->cost);
+    memset(p->granules, 0, sizeof p->granules);
     p->best = a->space == SPACE_SHARED ? (uint8_t)memory_best_passes(FULL_MASK, a->bytes) : 0;
     p->shape = (uint8_t)shape_of(p, a);
 }

@@ -64,6 +64,7 @@ struct pattern {
     uintptr_t base;           /* host address = base + address */
     const struct region *region;
     uint8_t cost[SECTOR_BYTES]; /* sectors or passes, by lane 0's address modulo; 0: not known */
+    uint8_t granules[GRANULE_BYTES]; /* that DRAM gives, the same way */
     uint8_t space;              /* enum space */
     uint8_t shape;              /* enum shape */
     uint8_t bytes;              /* of a lane */
@@ -111,6 +112,16 @@ uint32_t access_same_space(const struct warp *w, const struct insn *in, uint32_t
 
 /* Adds the access to the counters of its instruction. */
 void access_count(struct warp *w, const struct insn *in, const struct access *a, uint32_t mask);
+
+/*
+ * What the timing model has to know of a load or store of global memory, n sectors and so many
+ * granules, its bytes low to high.
+ */
+core_access access_traced(const struct warp *w, const struct insn *in, int n, int granules,
+                          uint64_t low, uint64_t high);
+
+/* Granules of DRAM of a pattern whose lane 0 is at `first`. */
+int access_granules(const struct pattern *p, uint64_t first);
 
 /* Sectors, or in shared memory passes, of a pattern whose lane 0 is at `first`. */
 int access_cost(const struct pattern *p, uint64_t first);

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-static void add_counts(struct counts *to, const struct counts *from, const struct ptx_module *m)
+static void add_counts(struct counts *to, const struct counts *from, const struct ptx_module *m,
+                       int slices)
 {
     for (int i = 0; i < m->block_count; i++) {
         to->block_runs[i] += from->block_runs[i];
@@ -24,6 +25,8 @@ static void add_counts(struct counts *to, const struct counts *from, const struc
         a->bytes += b->bytes;
         a->space_seen |= b->space_seen;
     }
+    for (int i = 0; i < slices; i++)
+        to->slices[i] += from->slices[i];
     to->barriers += from->barriers;
 }
 
@@ -204,6 +207,12 @@ static int time_launch(const struct team *team, struct worker *workers, struct a
         team->trace_classes[i] = merged;
     }
     input.block_classes = team->trace_classes;
+    for (int i = 0; i < team->run->slices; i++) {
+        int64_t n = workers[0].counts.slices[i];
+
+        input.atomics_all += n;
+        input.atomics_most = max_i64(input.atomics_most, n);
+    }
     return timing_estimate(&input, arena, out, err);
 }
 
@@ -225,7 +234,8 @@ int count_facts(struct ptx_facts *facts, struct team *team, struct arena *arena,
 {
     for (int i = 1; i < team->worker_count; i++)
         if (team->workers[i].is_started)
-            add_counts(&team->workers[0].counts, &team->workers[i].counts, team->run->module);
+            add_counts(&team->workers[0].counts, &team->workers[i].counts, team->run->module,
+                       team->run->slices);
     if (collect(facts, team, arena, err) < 0)
         return -1;
     if (!team->run->launch->is_timed)

@@ -363,6 +363,7 @@ struct counts {
     int64_t *block_runs, *block_lanes; /* by block id */
     int64_t *branch_splits;            /* by block id */
     struct access_counts *accesses;    /* by counter */
+    int64_t *slices;                   /* operations of atomics, by slice of L2, of traced blocks */
     int64_t barriers;
 };
 
@@ -390,6 +391,7 @@ struct run {
     uint32_t static_shared_bytes, shared_bytes;
     uint32_t stack_bytes; /* of one thread */
     int64_t thread_budget;
+    int slices;                         /* of L2 */
     bool is_racing;                     /* races in shared memory are looked for */
     struct ptx_dim sm_of;               /* unused lanes of smid: x = SM count */
     const struct region **base_regions; /* by base: the allocation it points into, or NULL */
@@ -617,7 +619,11 @@ int cfg_build(struct ptx_module *module, struct function *f, struct err *err) MU
 struct trace *trace_new(struct arena *arena, size_t room); /* room: bytes that it may take */
 void trace_restart(struct trace *trace);
 void trace_block(struct trace *trace, const struct block *block, uint32_t mask);
-void trace_access(struct trace *trace, enum space space, int sectors_or_passes);
+void trace_access(struct trace *trace, core_access access);
+/* What an access of global memory, its bytes low to high, shares with the warp beside (or NULL). */
+enum trace_sharing { SHARES_NOTHING, SHARES_GRANULE, SHARES_SECTOR };
+enum trace_sharing trace_reach(struct trace *trace, const struct trace *beside, uint64_t low,
+                               uint64_t high);
 
 struct warp_class {
     uint64_t hash;
@@ -660,6 +666,7 @@ struct timing_input {
     int block_count;          /* traced */
     int64_t launch_blocks;    /* of the whole grid */
     int64_t bytes_touched; /* of the buffers that its arguments point to: what is to be fetched */
+    int64_t atomics_all, atomics_most; /* their operations, and those of the slice with most */
 };
 int timing_estimate(const struct timing_input *input, struct arena *arena, struct ptx_timing *out,
                     struct err *err) MUST_CHECK;

@@ -67,6 +67,20 @@ static inline int cost_at(struct pattern *p, uint64_t first)
     return *n;
 }
 
+/* What the timing model has to know: as cost_at, by the place in a granule. */
+static inline core_access traced_at(const struct warp *w, const struct insn *in, struct pattern *p,
+                                    uint64_t first, int n)
+{
+    uint8_t *granules = &p->granules[first % GRANULE_BYTES];
+
+    if (p->space != SPACE_GLOBAL)
+        return core_access_of(p->space, n);
+    if (!*granules)
+        *granules = (uint8_t)access_granules(p, first);
+    return access_traced(w, in, n, *granules, first + (uint64_t)p->low,
+                         first + (uint64_t)p->high - 1);
+}
+
 static inline void count_pattern(struct warp *w, const struct insn *in, struct pattern *p,
                                  uint64_t first)
 {
@@ -83,7 +97,7 @@ static inline void count_pattern(struct warp *w, const struct insn *in, struct p
         c->sectors += n;
     }
     if (w->trace)
-        trace_access(w->trace, p->space, n);
+        trace_access(w->trace, traced_at(w, in, p, first, n));
 }
 
 /* Those who want to know of an access before it is made: first who saves what it overwrites. */

@@ -187,6 +187,7 @@ static void shape_run(struct run *run, const struct ptx_launch *l)
 
     run->threads_per_block = threads;
     run->warps_per_block = (int)ceil_div(threads, WARP);
+    run->slices = costs_of(l->device)->l2_slices;
     if (l->dynamic_shared_bytes)
         shared = (uint64_t)run->module->dynamic_shared_base + (uint64_t)l->dynamic_shared_bytes;
     run->shared_bytes = (uint32_t)shared;

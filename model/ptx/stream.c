@@ -167,7 +167,7 @@ static core_access best_access(const struct insn *in)
     int amount = in->space == SPACE_SHARED ? (bytes + BANK_BYTES - 1) / BANK_BYTES
                                            : (bytes * WARP + SECTOR_BYTES - 1) / SECTOR_BYTES;
 
-    return (core_access)amount | (core_access)in->space << 16;
+    return core_access_of(in->space, amount);
 }
 
 static void add_accesses(struct walk *walk, struct core_step *step, const struct block *b)

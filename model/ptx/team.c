@@ -125,7 +125,8 @@ static int make_counts(struct worker *w)
     c->block_lanes = arena_array(w->arena, (size_t)m->block_count, sizeof *c->block_lanes);
     c->branch_splits = arena_array(w->arena, (size_t)m->block_count, sizeof *c->branch_splits);
     c->accesses = arena_array(w->arena, (size_t)m->counter_count, sizeof *c->accesses);
-    return c->block_runs && c->block_lanes && c->branch_splits && c->accesses ? 0 : -1;
+    c->slices = arena_array(w->arena, (size_t)w->team->run->slices, sizeof *c->slices);
+    return c->slices && c->block_runs && c->block_lanes && c->branch_splits && c->accesses ? 0 : -1;
 }
 
 /*

@@ -106,8 +106,8 @@ static int64_t sectors_of_block(const struct sm *sm, const struct block_class *b
             for (int k = 0; k < s->steps[i].accesses; k++) {
                 core_access access = s->accesses[s->steps[i].access + k];
 
-                if (access >> 16 == SPACE_GLOBAL)
-                    sum += (int64_t)(access & 0xffff) * s->steps[i].repeat;
+                if (core_access_key(access) == SPACE_GLOBAL)
+                    sum += (int64_t)core_access_amount(access) * s->steps[i].repeat;
             }
     }
     return sum;
@@ -139,6 +139,8 @@ static void set_memory(struct sm *sm, int64_t busy_sms)
     const struct costs *costs = sm->config.costs;
 
     core_set_memory(&sm->config, d, busy_sms);
+    if (sm->input->atomics_all)
+        core_set_atomics(&sm->config, d, busy_sms, sm->input->atomics_all, sm->input->atomics_most);
     ptx_stream_places(level_of(sm), sm->config.places);
     sm->config.start_interval = busy_sms * costs->block_start_percent;
     sm->config.start_latency = costs->block_start_cycles;
@@ -182,6 +184,12 @@ static int64_t slots_of_all(const struct sm *sm, int64_t *by_class)
     return sum;
 }
 
+/* A launch has ended when all that it wrote is there, though no warp waits for that. */
+static int64_t end_of(const struct core *core)
+{
+    return max_i64(core_last_cycle(core), core_drained(core));
+}
+
 /*
  * Runs the SM. A launch of more than MAX_ISSUES issues is cut there, and what is left goes on at
  * the rate of the second half: by then every place for a block was filled anew at least once, or
@@ -193,10 +201,10 @@ static int64_t run_sm(struct core *core, int64_t all_slots)
 
     while (core_issued(core) <= MAX_ISSUES && core_step(core))
         if (!half_issued && core_issued(core) > MAX_ISSUES / 2) {
-            half_cycle = core_last_cycle(core);
+            half_cycle = end_of(core);
             half_issued = core_issued(core);
         }
-    cycle = core_last_cycle(core);
+    cycle = end_of(core);
     issued = core_issued(core);
     if (issued >= all_slots || !issued)
         return cycle;

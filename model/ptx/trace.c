@@ -6,7 +6,10 @@
  */
 #include "model/ptx/internal.h"
 
-enum { MAX_STEPS = 1 << 18 }; /* of one warp; of a longer one the rest is only counted */
+enum {
+    MAX_STEPS = 1 << 18,  /* of one warp; of a longer one the rest is only counted */
+    MAX_REACHES = 1 << 14 /* accesses whose end is kept for the warp beside it */
+};
 
 struct trace {
     struct arena *arena;
@@ -14,6 +17,8 @@ struct trace {
     struct core_step *steps;
     core_access *accesses;
     int step_count, step_capacity, access_count, access_capacity;
+    uint32_t *reaches; /* by access to global memory: the last sector of it; NULL: no room */
+    int reach_count;
     int in_block;               /* instructions of the last block */
     int64_t instructions, lost; /* all that it executed; those of no step */
     bool is_cut;
@@ -23,14 +28,18 @@ struct trace *trace_new(struct arena *arena, size_t room)
 {
     struct trace *t = arena_alloc(arena, sizeof *t);
 
-    if (t)
-        *t = (struct trace){ .arena = arena, .room = room };
+    if (!t)
+        return NULL;
+    *t = (struct trace){ .arena = arena, .room = room };
+    if (room / 4 >= MAX_REACHES * sizeof *t->reaches)
+        t->reaches = arena_array(arena, MAX_REACHES, sizeof *t->reaches);
+    t->room -= t->reaches ? MAX_REACHES * sizeof *t->reaches : 0;
     return t;
 }
 
 void trace_restart(struct trace *trace)
 {
-    trace->step_count = trace->access_count = 0;
+    trace->step_count = trace->access_count = trace->reach_count = 0;
     trace->instructions = trace->lost = 0;
     trace->is_cut = false;
 }
@@ -109,7 +118,31 @@ void trace_block(struct trace *t, const struct block *block, uint32_t mask)
     t->lost += t->in_block;
 }
 
-void trace_access(struct trace *t, enum space space, int sectors_or_passes)
+/*
+ * A warp whose words begin behind the start of a sector shares that sector with the warp beside it,
+ * which asks for it at about the same time: L1 gets it once for both. The n-th access of one is
+ * compared with the n-th of the other.
+ */
+enum trace_sharing trace_reach(struct trace *t, const struct trace *beside, uint64_t low,
+                               uint64_t high)
+{
+    uint32_t first = (uint32_t)(low / SECTOR_BYTES), other;
+    int at = t->reach_count;
+    bool is_known = beside && at < beside->reach_count;
+
+    if (t->reaches && at < MAX_REACHES)
+        t->reaches[t->reach_count++] = (uint32_t)(high / SECTOR_BYTES);
+    if (!is_known)
+        return SHARES_NOTHING;
+    other = beside->reaches[at];
+    if (other == first)
+        return SHARES_SECTOR;
+    return other / (GRANULE_BYTES / SECTOR_BYTES) == first / (GRANULE_BYTES / SECTOR_BYTES)
+               ? SHARES_GRANULE
+               : SHARES_NOTHING;
+}
+
+void trace_access(struct trace *t, core_access access)
 {
     if (t->is_cut || !t->step_count)
         return;
@@ -124,7 +157,7 @@ void trace_access(struct trace *t, enum space space, int sectors_or_passes)
         }
         t->accesses = larger;
     }
-    t->accesses[t->access_count++] = (core_access)sectors_or_passes | (core_access)space << 16;
+    t->accesses[t->access_count++] = access;
     t->steps[t->step_count - 1].accesses++;
 }
 

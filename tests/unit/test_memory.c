@@ -185,6 +185,69 @@ static void lines_and_bytes_count_what_differs(void **state)
     }
 }
 
+static void an_atomic_takes_a_pass_for_each_lane_at_a_bank(void **state)
+{
+    /* Lanes go to `words` words side by side, in turn. */
+    static const struct {
+        int words, passes;
+        uint32_t mask;
+    } cases[] = { { 1, 32, 0xffffffff }, { 2, 16, 0xffffffff }, { 8, 4, 0xffffffff },
+                  { 32, 1, 0xffffffff }, { 1, 1, 1 << 7 },      { 1, 0, 0 } };
+    uint64_t address[WARP];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int l = 0; l < WARP; l++)
+            address[l] = 4 * (uint64_t)(l % cases[i].words);
+        assert_int_equal(memory_atomic_passes(address, cases[i].mask, 4), cases[i].passes);
+    }
+    strided(address, 0, 128);
+    assert_int_equal(memory_atomic_passes(address, 0xffffffff, 4), 32);
+    strided(address, 0, 8);
+    assert_int_equal(memory_atomic_passes(address, 0xffffffff, 8), 2);
+}
+
+static void an_operation_changes_the_words_of_a_sector_once(void **state)
+{
+    /* As Nsight Compute counts sectors of additions on an H200: 32 a warp at one word, 4 at 32. */
+    static const struct {
+        int words, operations;
+    } cases[] = { { 1, 32 }, { 2, 16 }, { 4, 8 }, { 8, 4 }, { 16, 4 }, { 32, 4 } };
+    uint64_t address[WARP];
+    int64_t slices[3] = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int l = 0; l < WARP; l++)
+            address[l] = 4096 + 4 * (uint64_t)(l % cases[i].words);
+        assert_int_equal(memory_atomic_operations(address, 0xffffffff, 80, NULL),
+                         cases[i].operations);
+    }
+    strided(address, 4096 + 4, 4);
+    assert_int_equal(memory_atomic_operations(address, 0xffffffff, 80, NULL), 5);
+    assert_int_equal(memory_atomic_operations(address, 0, 80, NULL), 0);
+    strided(address, 0, 1 << 16);
+    assert_int_equal(memory_atomic_operations(address, 0xffffffff, COUNT(slices), slices), 32);
+    assert_int_equal(slices[0] + slices[1] + slices[2], 32);
+    assert_true(slices[0] < 24 && slices[1] < 24 && slices[2] < 24);
+}
+
+static void memory_gives_two_sectors_at_a_time(void **state)
+{
+    static const struct {
+        uint64_t first, step;
+        int granules;
+    } cases[] = { { 0, 4, 2 }, { 4, 4, 3 }, { 0, 32, 16 }, { 0, 48, 24 }, { 0, 64, 32 }, { 0, 128, 32 } };
+    uint64_t address[WARP];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        strided(address, cases[i].first, cases[i].step);
+        assert_int_equal(memory_granules(address, 0xffffffff), cases[i].granules);
+    }
+    assert_int_equal(memory_granules(address, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +259,9 @@ int main(void)
         cmocka_unit_test(lanes_that_read_the_same_word_share_a_pass),
         cmocka_unit_test(wide_words_go_by_halves_and_quarters),
         cmocka_unit_test(the_degree_of_a_stride_is_its_gcd_with_32),
+        cmocka_unit_test(an_atomic_takes_a_pass_for_each_lane_at_a_bank),
+        cmocka_unit_test(an_operation_changes_the_words_of_a_sector_once),
+        cmocka_unit_test(memory_gives_two_sectors_at_a_time),
         cmocka_unit_test(every_lane_is_served_once_by_the_bank_of_its_word),
         cmocka_unit_test(lines_and_bytes_count_what_differs),
     };

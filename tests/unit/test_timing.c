@@ -174,6 +174,72 @@ static void a_launch_beyond_the_cache_is_bound_by_memory(void **state)
     assert_true(t.stalls[STALL_long_scoreboard] > 0.5);
 }
 
+enum { ROUNDS = 16, BLOCK = 256 };
+
+/*
+ * Each thread t of the grid does `instruction` ROUNDS times at the address
+ * ((t & mask) + u * grid's threads) * step + offset, with u from 0 on while `mask` is all ones, else 0.
+ */
+static struct ptx_timing time_accesses(const char *instruction, uint32_t mask, int step, int offset)
+{
+    int threads = SMS * BLOCK, round = mask == UINT32_MAX ? threads * step : 0;
+    struct buf b = { 0 };
+    struct ptx_timing timing;
+    struct rig rig;
+    uint64_t at;
+    char *text;
+
+    buf_printf(&b,
+               "%s.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<50>;\n.reg .b64 %%d<8>;\n"
+               "ld.param.u64 %%d1, [p];\nmov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%ctaid.x;\n"
+               "mad.lo.s32 %%r1, %%r2, %d, %%r1;\nand.b32 %%r1, %%r1, %u;\n"
+               "mul.wide.u32 %%d2, %%r1, %d;\nadd.s64 %%d1, %%d1, %%d2;\nmov.u32 %%r3, 1;\n",
+               HEAD, BLOCK, mask, step);
+    for (int u = 0; u < ROUNDS; u++)
+        buf_printf(&b, instruction, 10 + u, u * round + offset);
+    buf_puts(&b, "ret;\n}\n");
+    text = text_of(&b);
+    rig_load(&rig, bytes_of(text));
+    rig_buffer(&rig, (size_t)(round ? 1 << 27 : 1 << 12), &at); /* beyond L2, or not */
+    rig.launch.is_timed = true;
+    rig_run(&rig, "k", SMS, BLOCK, &at);
+    timing = rig.facts.timing;
+    rig_done(&rig);
+    free(text);
+    return timing;
+}
+
+static void additions_to_few_addresses_queue_up_at_a_slice(void **state)
+{
+    static const struct {
+        uint32_t mask;
+        int operations; /* of a warp's addition */
+    } cases[] = { { 0, 32 }, { 1, 16 }, { 7, 4 }, { 31, 4 } };
+    double mhz = device_find("H200")->clock_mhz, all = SMS * (BLOCK / 32.0) * ROUNDS;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct ptx_timing t = time_accesses("atom.global.add.u32 %%r%d, [%%d1+%d], %%r3;\n",
+                                            cases[i].mask, 4, 0);
+
+        /* One operation in a cycle of L2, which runs at 1,700 MHz. */
+        assert_near((double)t.cycles, all * cases[i].operations * mhz / 1700, 0.05, "one slice");
+    }
+}
+
+static void memory_gives_64_bytes_and_neighbours_share_a_sector(void **state)
+{
+    static const char LOAD[] = "ld.global.u32 %%r%d, [%%d1+%d];\n";
+    double dense = (double)time_accesses(LOAD, UINT32_MAX, 32, 0).cycles;
+
+    (void)state;
+    /* A sector a lane: twice as far apart, they are as many, but each comes with another one. */
+    assert_near((double)time_accesses(LOAD, UINT32_MAX, 64, 0).cycles / dense, 2, 0.1, "64 bytes");
+    /* Five sectors a warp in place of four, of which one is the neighbour's too. */
+    dense = (double)time_accesses(LOAD, UINT32_MAX, 4, 0).cycles;
+    assert_near((double)time_accesses(LOAD, UINT32_MAX, 4, 4).cycles / dense, 1, 0.1, "an offset");
+}
+
 static void cycles_do_not_depend_on_host_threads(void **state)
 {
     struct ptx_timing one = time_vector_add(1 << 16, 1), three = time_vector_add(1 << 16, 3);
@@ -283,6 +349,8 @@ int main(void)
         cmocka_unit_test(stalls_are_shares_of_the_warps_cycles),
         cmocka_unit_test(divergence_costs_its_paths),
         cmocka_unit_test(a_launch_beyond_the_cache_is_bound_by_memory),
+        cmocka_unit_test(additions_to_few_addresses_queue_up_at_a_slice),
+        cmocka_unit_test(memory_gives_64_bytes_and_neighbours_share_a_sector),
         cmocka_unit_test(cycles_do_not_depend_on_host_threads),
         cmocka_unit_test(bank_conflicts_take_passes),
         cmocka_unit_test(a_trace_that_does_not_fit_is_scaled_to_its_length),
