@@ -102,7 +102,7 @@ struct experiment_data {
     const double *value;    /* measured where a card measured, else modelled */
     const double *modelled; /* NaN everywhere when nothing was modelled */
     const double *closed;
-    double copy_gbs; /* experiment.wants_copy: what that reached; 0: not measured */
+    double copy_gbs;  /* experiment.wants_copy: what that reached; 0: not measured */
     bool is_measured; /* what `value` is: the sentence must not call modelled measured */
 };
 

@@ -161,7 +161,7 @@ struct core {
     struct server atomics;      /* operations at L2 */
     struct server starts;       /* of blocks */
     int64_t next_block, last_cycle;
-    int64_t drained; /* when the levels behind L1 have done what they were given */
+    int64_t drained;                 /* when the levels behind L1 have done what they were given */
     int64_t first_clock, last_clock; /* cycles in which the clock was read; -1: not yet */
     int last_round;                  /* warp */
     struct core_totals totals;       /* what does not follow from the units' counts */

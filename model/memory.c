@@ -158,7 +158,8 @@ int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
     return passes;
 }
 
-/* Which slice of L2: a hash, as neighbours are mostly asked for together (finalizer of splitmix64). */
+/* Which slice of L2: a hash, as neighbours are mostly asked for together (finalizer of splitmix64).
+ */
 static int slice_of(uint64_t address, int slices)
 {
     uint64_t v = address / SLICE_BYTES + 0x9e3779b97f4a7c15ULL;

@@ -8,12 +8,12 @@
 #include "model/base/base.h"
 
 enum {
-    SECTOR_BYTES = 32, /* unit of traffic between L1, L2 and DRAM */
-    LINE_BYTES = 128,  /* four sectors */
+    SECTOR_BYTES = 32,  /* unit of traffic between L1, L2 and DRAM */
+    LINE_BYTES = 128,   /* four sectors */
     GRANULE_BYTES = 64, /* DRAM gives two sectors at a time */
-    SLICE_BYTES = 512, /* neighbours so far belong to one slice of L2 */
-    BANKS = 32,        /* of shared memory */
-    BANK_BYTES = 4,    /* of one bank in one pass */
+    SLICE_BYTES = 512,  /* neighbours so far belong to one slice of L2 */
+    BANKS = 32,         /* of shared memory */
+    BANK_BYTES = 4,     /* of one bank in one pass */
 };
 
 /*
@@ -60,8 +60,8 @@ int memory_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
 int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes);
 
 /*
- * What the slices of L2 have to do for an atomic: one operation changes any words of one sector, each
- * once. Adds the operations to those of their slices; a hash says which slice has an address.
+ * What the slices of L2 have to do for an atomic: one operation changes any words of one sector,
+ * each once. Adds the operations to those of their slices; a hash says which slice has an address.
  *
  * slices    at least 1; by_slice has as many entries, NULL: only the sum is wanted
  *
@@ -69,7 +69,8 @@ int memory_atomic_passes(const uint64_t address[WARP], uint32_t mask, int bytes)
  * these lie side by side.
  *
  * Source: FlashGPU-Sim, configuration SM90_H200: neighbouring 512 bytes share a memory partition
- * (dramid@9), and partitions are chosen by a hash. One sector an operation: lts__t_sectors_op_red of
+ * (dramid@9), and partitions are chosen by a hash. One sector an operation: lts__t_sectors_op_red
+ * of
  * `%run atomics` on an H200 (2026-11-30).
  */
 int memory_atomic_operations(const uint64_t address[WARP], uint32_t mask, int slices,

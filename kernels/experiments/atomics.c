@@ -69,8 +69,8 @@ static void conclude(const struct experiment_data *d, struct buf *out)
                    "%sin %s memory %lld address%s take%s %.3g additions a nanosecond and %lld take "
                    "%.3g, %.3g times as many",
                    s ? "; " : "", NAMES[d->series[s]], (long long)d->xs[0],
-                   d->xs[0] == 1 ? "" : "es", d->xs[0] == 1 ? "s" : "", few,
-                   (long long)d->xs[last], many, many / few);
+                   d->xs[0] == 1 ? "" : "es", d->xs[0] == 1 ? "s" : "", few, (long long)d->xs[last],
+                   many, many / few);
     }
     buf_puts(out, ".");
 }
@@ -87,8 +87,9 @@ const struct experiment EXPERIMENT_atomics = {
     .quantity = "additions a ns",
     .unit = "",
     .goal_percent = 25,
-    .left_out = "additions from the far half of L2 pass two slices, and a slice takes longer for many "
-                "requests of one word than for one of many",
+    .left_out =
+        "additions from the far half of L2 pass two slices, and a slice takes longer for many "
+        "requests of one word than for one of many",
     .plan = plan,
     .fill = share_fill_line,
     .reference = reference,

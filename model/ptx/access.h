@@ -65,16 +65,16 @@ struct pattern {
     const struct region *region;
     uint8_t cost[SECTOR_BYTES]; /* sectors or passes, by lane 0's address modulo; 0: not known */
     uint8_t granules[GRANULE_BYTES]; /* that DRAM gives, the same way */
-    uint8_t space;              /* enum space */
-    uint8_t shape;              /* enum shape */
-    uint8_t bytes;              /* of a lane */
-    uint8_t best;               /* passes of shared memory */
-    bool is_narrow;             /* relative.narrow */
-    bool is_linear;             /* all lanes as far apart */
-    bool is_private;            /* local memory, the same address in all lanes */
-    bool is_followed;           /* blocks run side by side, and it may be written */
-    uint8_t watch;              /* WATCH_...: who wants to see it */
-    uint16_t misses;            /* in a row: learning pays no more */
+    uint8_t space;                   /* enum space */
+    uint8_t shape;                   /* enum shape */
+    uint8_t bytes;                   /* of a lane */
+    uint8_t best;                    /* passes of shared memory */
+    bool is_narrow;                  /* relative.narrow */
+    bool is_linear;                  /* all lanes as far apart */
+    bool is_private;                 /* local memory, the same address in all lanes */
+    bool is_followed;                /* blocks run side by side, and it may be written */
+    uint8_t watch;                   /* WATCH_...: who wants to see it */
+    uint16_t misses;                 /* in a row: learning pays no more */
 };
 
 /* pattern.watch */

@@ -672,8 +672,8 @@ int timing_estimate(const struct timing_input *input, struct arena *arena, struc
                     struct err *err) MUST_CHECK;
 
 /*
- * turns.c: a block from its start to its end. A step ends with the block, or when all of its threads
- * that could move go round loops that wait for memory to change: then others may change it.
+ * turns.c: a block from its start to its end. A step ends with the block, or when all of its
+ * threads that could move go round loops that wait for memory to change: then others may change it.
  */
 enum simt_step { SIMT_FAULT = -1, SIMT_DONE, SIMT_WAITS };
 /* Steps in which nobody changed memory, until a wait is held to be one for ever: 500,000 looks. */

@@ -43,8 +43,8 @@ static void every_point_is_planned_or_says_why_not(void **state)
 
             e->plan(&p, &l);
             assert_true(l.skipped[0] || l.kernel[0]);
-            assert_true(l.skipped[0] || (l.out_words > 0 && l.argument_count <=
-                                                                EXPERIMENT_MAX_ARGUMENTS));
+            assert_true(l.skipped[0] ||
+                        (l.out_words > 0 && l.argument_count <= EXPERIMENT_MAX_ARGUMENTS));
             if (e->formula)
                 assert_false(isnan(e->formula(&p)));
         }

@@ -237,7 +237,8 @@ static void memory_gives_two_sectors_at_a_time(void **state)
     static const struct {
         uint64_t first, step;
         int granules;
-    } cases[] = { { 0, 4, 2 }, { 4, 4, 3 }, { 0, 32, 16 }, { 0, 48, 24 }, { 0, 64, 32 }, { 0, 128, 32 } };
+    } cases[] = { { 0, 4, 2 },   { 4, 4, 3 },   { 0, 32, 16 },
+                  { 0, 48, 24 }, { 0, 64, 32 }, { 0, 128, 32 } };
     uint64_t address[WARP];
 
     (void)state;

@@ -178,7 +178,8 @@ enum { ROUNDS = 16, BLOCK = 256 };
 
 /*
  * Each thread t of the grid does `instruction` ROUNDS times at the address
- * ((t & mask) + u * grid's threads) * step + offset, with u from 0 on while `mask` is all ones, else 0.
+ * ((t & mask) + u * grid's threads) * step + offset, with u from 0 on while `mask` is all ones,
+ * else 0.
  */
 static struct ptx_timing time_accesses(const char *instruction, uint32_t mask, int step, int offset)
 {
@@ -219,8 +220,8 @@ static void additions_to_few_addresses_queue_up_at_a_slice(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct ptx_timing t = time_accesses("atom.global.add.u32 %%r%d, [%%d1+%d], %%r3;\n",
-                                            cases[i].mask, 4, 0);
+        struct ptx_timing t =
+            time_accesses("atom.global.add.u32 %%r%d, [%%d1+%d], %%r3;\n", cases[i].mask, 4, 0);
 
         /* One operation in a cycle of L2, which runs at 1,700 MHz. */
         assert_near((double)t.cycles, all * cases[i].operations * mhz / 1700, 0.05, "one slice");
