@@ -20,13 +20,17 @@
  *   Double precision: 256 multiplications at 16 a cycle on 8.0 and 32 on 9.0 (data sheets, 19.5
  *   and 67 TFLOP/s), latency NAK's 25 to 26, on 9.0 assumed. Others have no such tensor cores
  *   (interval 0); that the product is eight DFMA a lane there is assumed.
- * Slices of L2: of Accel-Sim's configurations, as many as memory partitions have parts (QV100 64,
- *   A100 80; RTX 2060 24 at 192 bits, so a T4 32; RTX 3070 32 at 256 bits, so 48 at 384; 8.9
- * as 8.6), all at the clock of the SMs; 9.0: FlashGPU-Sim's of an H100, 80 at 1,700 MHz. One
- * operation of an atomic a cycle each. Barrier: 22 + 2 W cycles (QuickRunCUDA, B300). Starts of
- * blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md, 2026-11-30):
- * 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21 cycles a block; 256
- * blocks take 3.1 us. Other devices are assumed to do the same.
+ * Slices of L2: parts of memory partitions in Accel-Sim's configurations (QV100 64, A100 80; RTX
+ * 2060 24 at 192 bits, so a T4 32; RTX 3070 32 at 256 bits, so 48 at 384; 8.9 as 8.6), at the clock
+ * of the SMs; 9.0: FlashGPU-Sim's of an H100, 80 at 1,700 MHz. Each does one operation a cycle.
+ * Share of the memory's bandwidth: 9.0: 3,010 of 3,350 GB/s, H100 (Johnsonms/NVIDIA-Hopper-
+ *   Benchmark). Others are assumed a bit lower.
+ *
+ * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300).
+ *
+ * Starts of blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md,
+ *   2026-11-30): 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21
+ * cycles a block; 256 blocks take 3.1 us. Other devices are assumed to do the same.
  *
  * Slots of a class are how many machine instructions ptxas makes of it: a division in single
  * precision is some ten, a 64-bit one a subroutine.
@@ -76,7 +80,7 @@ static const struct costs COSTS[] = {
     { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16,   0),      28,  34,  274,  600,    0,   2,
       4, 4500, 64, 85, 300,  48,    0, 22, 2, 200, 121,  1700, 3100 },
     { 9, 0, CLASSES( 2,   1,    5,    8,   2,   23,   29,   6,   8),      30,  39,  286,  650,  512,   2,
-      4, 4500, 64, 82, 320,  80, 1700, 22, 2, 200, 121,  1700, 3100 },
+      4, 4500, 64, 90, 320,  80, 1700, 22, 2, 200, 121,  1700, 3100 },
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@ this script's; the rest is written by hand and has no number of a measurement in
     scripts/findings.py --check   says whether that would change them
 """
 import json
+import math
 import os
 import re
 import sys
@@ -16,7 +17,7 @@ from html import escape
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(ROOT, "docs", "hopper-findings.md")
 IMAGES = os.path.join(ROOT, "docs", "images")
-COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
+COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9"]
 
 
 # ---- what was measured
@@ -66,27 +67,45 @@ def percent(value):
     return f"{100 * value:.1f} %"
 
 
-def points_table(run, form, extra=()):
-    """A row for each point: measured, spread, model; and further columns (head, function of x, point, curve)."""
-    axis, name = run["result"]["axis"]["label"], run["result"]["curves"]["name"]
-    rows = []
-    for series, points in curves(run).items():
-        for x, point in points:
-            model = point["modelled"]["value"] if point["modelled"] else None
-            rows.append(([series] if name else []) + [str(x), form(measured(point)), form(point["measured"]["iqr"]),
-                        form(model) if model else "", *(f(x, point, points) for _, f in extra)])
-    return table(([name] if name else []) + [axis, "measured", "IQR", "model", *(head for head, _ in extra)], rows)
+def pivot(run, form, head=str):
+    """A row for each x, a column for each curve: what was measured."""
+    found = {series: dict(points) for series, points in curves(run).items()}
+    xs = sorted({x for points in found.values() for x in points})
+    name = run["result"]["axis"]["label"]
+    rows = [[str(x), *(form(measured(points[x])) if x in points else "" for points in found.values())] for x in xs]
+    return table([name, *(head(series) for series in found)], rows)
+
+
+def spread(run):
+    """How sure the medians are."""
+    parts = [p["measured"]["iqr"] / measured(p) for points in curves(run).values() for _, p in points]
+    return f"The inter-quartile range of a point is at most {percent(max(parts))} of its median."
+
+
+def off(guess, points):
+    """Mean error of a formula of x, in percent of what was measured."""
+    return sum(abs(guess(x) - measured(p)) / measured(p) for x, p in points) / len(points)
 
 
 # ---- figures
 
 
+def round_up(step):
+    """To 1, 2, 2.5, 4 or 5 times a power of ten."""
+    power = 10 ** math.floor(math.log10(step))
+    return next(n * power for n in (1, 2, 2.5, 4, 5, 10) if n * power >= step)
+
+
 def figure(title, x_label, y_label, lines, is_log=False):
-    """lines: (name, [(x, y)], is it measured). Measured ones have marks, the others are dashed."""
-    import math
+    """
+    lines: (name, [(x, y)], is it measured). Measured ones have marks, the others are dashed; names that are equal up
+    to a comma share a color.
+    """
+    keys = list(dict.fromkeys(name.split(",")[0] for name, _, _ in lines))
     place = (lambda x: math.log2(x)) if is_log else (lambda x: x)
     xs = sorted({x for _, points, _ in lines for x, _ in points})
-    top = 1.05 * max(y for _, points, _ in lines for _, y in points)
+    step = round_up(max(y for _, points, _ in lines for _, y in points) / 4)
+    top = 4 * step
     left, width, base, height = 64, 560, 300, 240
     span = (place(xs[-1]) - place(xs[0])) or 1
 
@@ -100,14 +119,14 @@ def figure(title, x_label, y_label, lines, is_log=False):
            f'<text x="16" y="46">{escape(y_label)}</text>',
            f'<text x="{left + width / 2}" y="340" text-anchor="middle">{escape(x_label)}</text>']
     for k in range(5):
-        y = top / 1.05 * k / 4
+        y = step * k
         x0, y0 = at(xs[0], y).split(",")
         out.append(f'<line x1="{x0}" y1="{y0}" x2="{left + width}" y2="{y0}" stroke="#ddd"/>'
                    f'<text x="{left - 8}" y="{float(y0) + 4:.1f}" text-anchor="end">{number(y) if y else "0"}</text>')
     for x in xs:
         out.append(f'<text x="{at(x, 0).split(",")[0]}" y="318" text-anchor="middle">{x}</text>')
     for i, (name, points, is_measured) in enumerate(lines):
-        color = COLORS[i % len(COLORS)]
+        color = COLORS[keys.index(name.split(",")[0]) % len(COLORS)]
         dash = "" if is_measured else ' stroke-dasharray="6 4"'
         out.append(f'<polyline fill="none" stroke="{color}" stroke-width="2"{dash} points="'
                    + " ".join(at(x, y) for x, y in points) + '"/>')
@@ -117,16 +136,6 @@ def figure(title, x_label, y_label, lines, is_log=False):
         out.append(f'<line x1="{left}" y1="{y}" x2="{left + 32}" y2="{y}" stroke="{color}" stroke-width="2"{dash}/>'
                    f'<text x="{left + 40}" y="{y + 4}">{escape(name)}</text>')
     return "\n".join(out) + "\n</svg>\n"
-
-
-def lines_of(run, name=lambda series: series):
-    result = []
-    for series, points in curves(run).items():
-        result.append((f"{name(series)}, measured", [(x, measured(p)) for x, p in points], True))
-        model = [(x, p["modelled"]["value"]) for x, p in points if p["modelled"]]
-        if model:
-            result.append((f"{name(series)}, model", model, False))
-    return result
 
 
 # ---- the findings
@@ -147,15 +156,16 @@ def in_turns(issue, n, wait):
 
 def policy():
     run = run_of("policy")
-    text = points_table(run, percent, [
-        ("greedy", lambda x, p, points: percent(greedy(int(p["series"]), x, wait_of(int(p["series"]), points)))),
-        ("in turns", lambda x, p, points: percent(in_turns(int(p["series"]), x, wait_of(int(p["series"]), points))))])
-    lines = []
+    lines, rows = [], []
     for series, points in curves(run).items():
         issue, wait = int(series), wait_of(int(series), points)
         lines.append((f"I = {issue}, measured", [(x, 100 * measured(p)) for x, p in points], True))
         lines.append((f"I = {issue}, greedy", [(x, 100 * greedy(issue, x, wait)) for x, _ in points], False))
-    return run, text, figure("Which warp issues next, on an H200", "warps a scheduler", "issue slots used, %", lines)
+        rows.append([series, f"{wait:.1f}", percent(off(lambda n, i=issue, w=wait: greedy(i, n, w), points)),
+                     percent(off(lambda n, i=issue, w=wait: in_turns(i, n, w), points))])
+    head = ["I, instructions", "W, cycles (one warp)", "greedy is off", "in turns is off"]
+    text = table(head, rows) + "\n\n" + pivot(run, percent, lambda series: f"I = {series}")
+    return run, text, figure("Which warp issues next, on an H200", "warps a scheduler", "issue slots used, %", lines[:6])
 
 
 def hiding():
@@ -163,35 +173,59 @@ def hiding():
     run = run_of("policy")
     rows, lines = [], []
     for series, points in curves(run).items():
-        issue, wait = int(series), wait_of(int(series), points)
-        full = next((x for x, p in points if measured(p) >= 0.95), None)
-        rows.append([str(issue), f"{wait:.1f}", f"{(issue + wait) / issue:.1f}", str(full or "not in the sweep"),
-                     percent(max(measured(p) for _, p in points))])
-        lines.append((f"I = {issue}, W = {wait:.0f}, measured", [(x, 100 * measured(p)) for x, p in points], True))
-        lines.append((f"I = {issue}, in turns", [(x, 100 * in_turns(issue, x, wait)) for x, _ in points], False))
-    head = ["I, instructions", "W, cycles (one warp)", "(I + W) / I", "warps for 95 %", "most"]
+        issue, wait, most = int(series), wait_of(int(series), points), max(measured(p) for _, p in points)
+        full = next(x for x, p in points if measured(p) >= 0.95 * most)
+        rows.append([str(issue), f"{wait:.1f}", f"{(issue + wait) / issue:.1f}", percent(most), str(full)])
+        lines.append((f"I = {issue}, W = {wait:.0f}", [(x, 100 * measured(p)) for x, p in points], True))
+    head = ["I, instructions", "W, cycles (one warp)", "(I + W) / I", "most", "warps for 95 % of the most"]
     return run, table(head, rows), figure("Text 000's curve on a chip: H200", "warps a scheduler",
                                           "issue slots used, %", lines)
 
 
+def line_through(points):
+    """Least squares: (at 0, slope)."""
+    n, xs, ys = len(points), [x for x, _ in points], [y for _, y in points]
+    slope = ((n * sum(x * y for x, y in points) - sum(xs) * sum(ys)) / (n * sum(x * x for x in xs) - sum(xs) ** 2))
+    return (sum(ys) - slope * sum(xs)) / n, slope
+
+
 def barrier():
     run = run_of("barrier")
-    (points,) = curves(run).values()
-    return run, points_table(run, number), figure("__syncthreads() on an H200", "warps of the block",
-                                                  "cycles a barrier", lines_of(run, lambda _: "barrier"))
+    (curve,) = curves(run).values()
+    points = [(x, measured(p)) for x, p in curve]
+    start, slope = line_through(points)
+    worst = max(abs(start + slope * x - y) for x, y in points)
+    text = (f"The straight line through the points is {start:.1f} + {slope:.2f} a warp; the point farthest from it is "
+            f"{worst:.1f} cycles away.\n\n{pivot(run, number, lambda _: 'cycles a barrier')}")
+    line = [(x, start + slope * x) for x, _ in points]
+    return run, text, figure("__syncthreads() on an H200", "warps of the block", "cycles a barrier",
+                             [("measured", points, True), ("straight line", line, False)])
 
 
 def shuffle():
     run = run_of("units")
-    rows = [[str(x), series, number(measured(p)), number(p["modelled"] and p["modelled"]["value"])]
-            for series, points in curves(run).items() for x, p in points]
-    return run, table(["unit", "way", "cycles, measured", "model"], rows), None
+    return run, pivot(run, number), None
+
+
+SECTOR_WORDS, WARP = 8, 32
+
+
+def operations(addresses):
+    """Of L2 for a warp whose lanes add to `addresses` words in turn: each changes a sector's words once."""
+    if addresses <= WARP:
+        return max(WARP // addresses, WARP // SECTOR_WORDS)
+    return WARP / SECTOR_WORDS + (SECTOR_WORDS - 1) / SECTOR_WORDS  # seven of eight starts are in a sector
 
 
 def atomics():
     run = run_of("atomics")
-    return run, points_table(run, number), figure("Additions to few addresses, H200", "addresses",
-                                                  "additions a nanosecond, whole card", lines_of(run), is_log=True)
+    rows = [[str(x), number(measured(p)), number(measured(p) / x), number(operations(x)),
+             number(measured(p) * operations(x) / WARP)] for x, p in curves(run)["global"]]
+    head = ["addresses", "additions a ns", "of one address", "operations of L2 a warp", "operations of L2 a ns"]
+    text = f"{pivot(run, number)}\n\nIn global memory, additions of the whole card:\n\n{table(head, rows)}"
+    done = [(x, measured(p) * operations(x) / WARP) for x, p in curves(run)["global"]]
+    return run, text, figure("Additions to few addresses of global memory, H200", "addresses",
+                             "operations of L2 a nanosecond", [("global", done, True)], is_log=True)
 
 
 FINDINGS = {"policy": policy, "hiding": hiding, "barrier": barrier, "shuffle": shuffle, "atomics": atomics}
@@ -204,7 +238,7 @@ def build():
     files = {}
     for name, finding in FINDINGS.items():
         run, text, svg = finding()
-        block = f"{run['result']['conclusion']}\n\n{source_line(run)}\n\n{text}\n"
+        block = f"{run['result']['conclusion']}\n\n{source_line(run)} {spread(run)}\n\n{text}\n"
         if svg:
             files[os.path.join(IMAGES, f"finding-{name}.svg")] = svg
             block += f"\n![the figure of these numbers](images/finding-{name}.svg)\n"

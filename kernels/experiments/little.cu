@@ -17,24 +17,25 @@
  */
 
 /*
- * ld.global.nc of 4, 8 and 16 bytes; volatile, or the compiler puts a use
- * between two loads.
+ * ld.relaxed of 4, 8 and 16 bytes: the assembler keeps such loads in order.
+ * Others it moves, with additions between them, volatile or not: of eight
+ * loads of 16 bytes only four were on their way together.
  */
 static __device__ void load(const unsigned *from, unsigned *v)
 {
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(*v) : "l"(from));
+    asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(*v) : "l"(from));
 }
 
 static __device__ void load(const uint2 *from, uint2 *v)
 {
-    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];"
+    asm volatile("ld.relaxed.cta.global.v2.u32 {%0, %1}, [%2];"
                  : "=r"(v->x), "=r"(v->y)
                  : "l"(from));
 }
 
 static __device__ void load(const uint4 *from, uint4 *v)
 {
-    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.relaxed.cta.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v->x), "=r"(v->y), "=r"(v->z), "=r"(v->w)
                  : "l"(from));
 }
@@ -52,7 +53,10 @@ static __device__ unsigned sum_of(uint4 v)
     return v.x + v.y + v.z + v.w;
 }
 
-/* All loads of a round start before the first is waited for. */
+/*
+ * All loads of a round start before the first is waited for: the sum begins
+ * with the last one.
+ */
 template <typename T, int U>
 static __device__ void read(const T *in, unsigned *out, int rounds)
 {
@@ -68,7 +72,7 @@ static __device__ void read(const T *in, unsigned *out, int rounds)
         for (int u = 0; u < U; u++)
             load(&in[i + (r * U + u) * all], &v[u]);
 #pragma unroll
-        for (int u = 0; u < U; u++)
+        for (int u = U - 1; u >= 0; u--)
             sum += sum_of(v[u]);
     }
     out[i] = sum;

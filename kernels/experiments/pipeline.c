@@ -19,9 +19,13 @@ enum {
     WORK = 24,    /* multiplications in a row for each tile */
     SAMPLE = 1,
     MODEL_STEPS = 256,
-    /* FlashGPU-Sim's microbenchmarks of an H200: mbarrier arrive and try_wait. */
+    UNROLLED = 8,
+    /* FlashGPU-Sim's microbenchmarks of an H200: mbarrier arrive and try_wait, cp.async.wait_group.
+     */
     ARRIVE = 6,
-    TRY_WAIT = 43
+    TRY_WAIT = 43,
+    WAIT_GROUP = 15,
+    CONSTANT = 27 /* a load from the constant cache: Jia et al., arXiv 1804.06826 */
 };
 
 EXPERIMENT_SOURCE(pipeline)
@@ -65,14 +69,26 @@ static double value(const struct experiment_point *p, const struct experiment_ti
     return t->cycles / STEPS;
 }
 
-/* C: a tile is read, used and stored; its barrier is asked and told. */
+/*
+ * C: what a compute warp does one after the other for a tile, as its machine code for 9.0 has it:
+ * the slot's address (four instructions in a chain), the wait, the tile from shared memory, two
+ * additions, the factor from the constant cache, the multiplications, and eight branches (of which
+ * the loop over multiplications has one a round). Then two roles tell their barrier; one role meets
+ * twice.
+ */
+enum { ADDRESS = 4, ADDITIONS = 2, OTHER_BRANCHES = 5 };
+
 static int64_t compute_cycles(const struct experiment_point *p)
 {
-    int64_t use = p->costs->shared_latency + WORK * p->costs->classes[LAT_IMUL].latency;
+    const struct costs *costs = p->costs;
+    const struct class_cost *classes = costs->classes;
+    int64_t branches = OTHER_BRANCHES + WORK / UNROLLED;
+    int64_t meet = costs->barrier_base + costs->barrier_per_warp * (COMPUTE / WARP);
+    int64_t use = (ADDRESS + ADDITIONS) * classes[LAT_ALU].latency + costs->shared_latency +
+                  CONSTANT + WORK * classes[LAT_IMUL].latency +
+                  branches * classes[LAT_BRANCH].latency;
 
-    if (p->series == ROLES)
-        return use + TRY_WAIT + ARRIVE;
-    return use + 2 * (p->costs->barrier_base + p->costs->barrier_per_warp * (COMPUTE / WARP));
+    return use + (p->series == ROLES ? TRY_WAIT + ARRIVE : WAIT_GROUP + 2 * meet);
 }
 
 /* L: from the start of a copy to its tile; with two roles the loader's own wait comes first. */
@@ -186,7 +202,9 @@ const struct experiment EXPERIMENT_pipeline = {
     .quantity = "cycles a tile",
     .unit = "cycles",
     .goal_percent = 25,
-    .left_out = "latency that grows with the load on the memory, and the copies' own issue slots",
+    .left_out =
+        "reads of special registers, the copies' own issue slots, and latency that grows with "
+        "the load on the memory",
     .closed_form = "max(C, (L + C) / PIPE)",
     .plan = plan,
     .fill = share_fill_line,
