@@ -23,7 +23,9 @@
  */
 static __device__ void load(const unsigned *from, unsigned *v)
 {
-    asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(*v) : "l"(from));
+    asm volatile("ld.relaxed.cta.global.u32 %0, [%1];"
+                 : "=r"(*v)
+                 : "l"(from));
 }
 
 static __device__ void load(const uint2 *from, uint2 *v)
