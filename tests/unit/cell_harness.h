@@ -4,6 +4,7 @@
 #ifndef WB_TESTS_CELL_HARNESS_H
 #define WB_TESTS_CELL_HARNESS_H
 
+#include "cells/render/text.h"
 #include "cells/session.h"
 #include "kernels/child.h"
 #include "model/base/buf.h"
@@ -207,6 +208,11 @@ struct harness_failure {
     const char *code, *name, *part;
 };
 
+/* A cell and what its tables hold: `first` begins them, where it is given. */
+struct harness_table {
+    const char *code, *first, *texts[6];
+};
+
 static inline void harness_prints(struct harness *h, const struct harness_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -233,13 +239,59 @@ static inline void harness_fails(struct harness *h, const struct harness_failure
     }
 }
 
+/* A failure and the part of the cell that its carets mark. */
+struct harness_mark {
+    const char *code, *name, *part, *under;
+};
+
+static inline void harness_marks(struct harness *h, const struct harness_mark *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char marked[200];
+
+        harness_fails(h, &(struct harness_failure){ rows[i].code, rows[i].name, rows[i].part }, 1);
+        if (strcmp(harness_caret(h, marked, sizeof(marked)), rows[i].under) != 0)
+            fail_msg("%s: carets under \"%s\"", rows[i].code, marked);
+    }
+}
+
 static inline void harness_must_run(struct harness *h, const char *code)
 {
-    int rc = harness_run(h, code);
-
-    if (rc < 0)
+    if (harness_run(h, code) < 0) {
         harness_print_report(h);
-    assert_int_equal(rc, 0);
+        fail_msg("%s", code);
+    }
+}
+
+/* Cells that hold, checks and all, and whose tables are no wider than a notebook. */
+static inline void harness_passes(struct harness *h, const char *const *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        harness_must_run(h, cells[i]);
+        for (const char *line = buf_text(&h->display); *line;) {
+            size_t size = strcspn(line, "\n");
+
+            if (text_columns(line, size) > TEXT_COLUMNS)
+                fail_msg("%s: %zu columns: %.*s", cells[i], text_columns(line, size), (int)size,
+                         line);
+            line += size + (line[size] == '\n');
+        }
+    }
+}
+
+static inline void harness_shows(struct harness *h, const struct harness_table *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *shown;
+
+        harness_passes(h, &rows[i].code, 1);
+        shown = buf_text(&h->display);
+        if (rows[i].first && strncmp(shown, rows[i].first, strlen(rows[i].first)) != 0)
+            fail_msg("%s begins with no \"%s\":\n%s", rows[i].code, rows[i].first, shown);
+        for (size_t k = 0; k < COUNT(rows[i].texts) && rows[i].texts[k]; k++)
+            if (!strstr(shown, rows[i].texts[k]))
+                fail_msg("%s lacks \"%s\":\n%s", rows[i].code, rows[i].texts[k], shown);
+    }
 }
 
 #endif

@@ -4,16 +4,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
@@ -45,15 +35,12 @@ static void fields_are_as_documented(void **state)
         "k = 3\n%access index={lane * k}\n%check _.sectors == 12",
         "%access block=40\n%check _.requests == 2\n%check _.per_warp[1].sectors == 1",
     };
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void bad_values_name_their_limit(void **state)
 {
-    static const struct {
-        const char *cell, *ename, *says, *under;
-    } cases[] = {
+    static const struct harness_mark cases[] = {
         { "%access bytes=3", "ValueError", "1, 2, 4, 8 or 16 bytes at once", "3" },
         { "%access bytes=[4,12]", "ValueError", "bytes=12", "[4,12]" },
         { "%access bytes=32", "ValueError", "bytes is 1 to 16", "32" },
@@ -73,57 +60,36 @@ static void bad_values_name_their_limit(void **state)
         { "%access block=(64,32)", "ValueError", "1024 are allowed", "(64,32)" },
     };
     struct harness *h = *state;
-    char under[80];
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        if (harness_run(h, cases[i].cell) == 0)
-            fail_msg("%s ran", cases[i].cell);
-        if (strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].says))
-            fail_msg("%s: %s: %s", cases[i].cell, h->report.ename, h->report.evalue);
-        if (strcmp(harness_caret(h, under, sizeof(under)), cases[i].under) != 0)
-            fail_msg("%s: carets under \"%s\"", cases[i].cell, under);
-    }
+    harness_marks(h, cases, COUNT(cases));
 }
 
 static void texts_read_as_they_should(void **state)
 {
-    static const struct {
-        const char *cell, *first, *also;
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%access index={tid} stride=2",
           "Useful 50 %: one request moves 8 sectors for 128 bytes (best 4).\n",
-          "128  #-#-#-#- #-#-#-#- #-#-#-#- #-#-#-#-" },
-        { "%access stride=[1,2,8]", "Useful 12.5 % to 100 %", "Next: %access with stride=8 shows" },
-        { "%access offset=1", "Useful 80 %", "With offset=0 base=0, 4 sectors" },
-        { "%access stride=0", "Useful 12.5 %: one request moves 1 sector for 4 bytes", "best 1" },
+          { "128  #-#-#-#- #-#-#-#- #-#-#-#- #-#-#-#-" } },
+        { "%access stride=[1,2,8]", "Useful 12.5 % to 100 %", { "Next: %access stride=8 shows" } },
+        { "%access offset=1", "Useful 80 %", { "With offset=0 base=0, 4 sectors" } },
+        { "%access stride=0",
+          "Useful 12.5 %: one request moves 1 sector for 4 bytes",
+          { "best 1" } },
         { "%access space=shared stride=32",
           "32-way bank conflict: one request takes 32 passes (best 1), 31 too many.\n",
-          "With pad=1, 1 pass: rows of 33" },
+          { "With pad=1, 1 pass: rows of 33" } },
         { "%access index={tx * 32 + ty} block=(32,8) space=shared pad=1",
           "No bank conflict: 8 requests take 8 passes, the fewest possible.\n",
-          "index={tx * 32 + ty}" },
-        { "%access stride=1000000 bytes=16 offset=1000000000 block=1024", "Useful 50 %",
-          "lines more" },
-        { "%access if={0}", "No thread takes part", "stride=1..32" },
-        { "%access stride=1..64 space=shared", "Banks used 3.1 % to 100 %", "first 40 of 64" },
+          { "index={tx * 32 + ty}" } },
+        { "%access stride=1000000 bytes=16 offset=1000000000 block=1024",
+          "Useful 50 %",
+          { "lines more" } },
+        { "%access if={0}", "No thread takes part", { "stride=1..32" } },
+        { "%access stride=1..64 space=shared", "Banks used 3.1 % to 100 %", { "first 40 of 64" } },
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const char *text, *line, *end;
-
-        pass(h, cases[i].cell);
-        text = buf_text(&h->display);
-        if (strncmp(text, cases[i].first, strlen(cases[i].first)) != 0 ||
-            !strstr(text, cases[i].also))
-            fail_msg("%s: %s", cases[i].cell, text);
-        for (line = text; *line; line = *end ? end + 1 : end) {
-            end = line + strcspn(line, "\n");
-            if (text_columns(line, (size_t)(end - line)) > TEXT_COLUMNS)
-                fail_msg("too wide: %.*s", (int)(end - line), line);
-        }
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 int main(void)

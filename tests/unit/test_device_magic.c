@@ -12,14 +12,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void textbook_devices_can_be_made_up(void **state)
 {
     static const struct {
@@ -42,7 +34,7 @@ static void textbook_devices_can_be_made_up(void **state)
                  "%%device L40S\n%%device toy %s\n%%occupancy block=256 regs=32\n"
                  "%%check _.active_blocks == %d\n%%check _.active_warps == %d",
                  cases[i].line, cases[i].blocks, cases[i].warps);
-        pass(*state, code);
+        harness_must_run(*state, code);
     }
 }
 
@@ -65,8 +57,7 @@ static void what_is_not_given_is_taken_from_the_base_or_follows(void **state)
         "%device toy from=L40S\n%check _.name == \"toy\"\n%check _.warps_per_sm == 48",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 /* LESSONS.md F11, F127. */
@@ -81,9 +72,8 @@ static void latencies_are_fields_with_their_sources(void **state)
         "%devices limits",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
-    pass(*state, "%device L40S\n%device");
+    harness_passes(*state, cells, COUNT(cells));
+    harness_must_run(*state, "%device L40S\n%device");
     assert_non_null(strstr(buf_text(&((struct harness *)*state)->display), "  unknown "));
     /* No number is no zero: */
     assert_int_equal(harness_run(*state, "%device L40S\n%check _.latencies.double.least == 0"), -1);
@@ -95,7 +85,7 @@ static void one_device_shows_its_latencies_in_a_screen(void **state)
     const char *text;
     size_t lines = 0;
 
-    pass(h, "%device L40S\n%devices show=latency device=H200");
+    harness_must_run(h, "%device L40S\n%devices show=latency device=H200");
     text = strstr(buf_text(&h->display), "GPUs and");
     if (!text)
         text = strstr(buf_text(&h->result), "GPUs and");
@@ -106,7 +96,7 @@ static void one_device_shows_its_latencies_in_a_screen(void **state)
     assert_non_null(strstr(text, "on H200"));
     assert_non_null(strstr(text, "load from the card's memory"));
     assert_non_null(strstr(text, "482..700"));
-    pass(h, "%device slow from=L40S fma_latency=24\n%devices show=latency");
+    harness_must_run(h, "%device slow from=L40S fma_latency=24\n%devices show=latency");
     assert_non_null(strstr(buf_text(&h->display), "invented"));
 }
 
@@ -175,12 +165,12 @@ static void a_made_up_device_has_a_floor_plan(void **state)
 {
     struct harness *h = *state;
 
-    pass(h, "%device toy from=L40S partitions=2 warps=32 fp32=64 registers=8K");
+    harness_must_run(h, "%device toy from=L40S partitions=2 warps=32 fp32=64 registers=8K");
     assert_non_null(strstr(buf_text(&h->display),
                            "An SM of toy has 2 partitions of 1 scheduler, 16 KB of registers, 32 "
                            "FP32 lanes and\nroom for 16 warps."));
     assert_non_null(strstr(buf_text(&h->display), "2 x 16 KB = 32 KB = 8,192 of 32 bits"));
-    pass(h, "%device odd from=L40S partitions=7 warps=30");
+    harness_must_run(h, "%device odd from=L40S partitions=7 warps=30");
     assert_non_null(strstr(buf_text(&h->display), "7 x 4.286 = 30 = 960 threads"));
 }
 
@@ -215,12 +205,13 @@ static void impossible_devices_are_refused_where_they_are_written(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct harness *h = *state;
 
-        pass(h, "%device L40S");
+        harness_must_run(h, "%device L40S");
         if (harness_run(h, cases[i].code) == 0)
             fail_msg("%s passed", cases[i].code);
         if (!strstr(h->report.ename, cases[i].ename) || !strstr(h->report.evalue, cases[i].evalue))
             fail_msg("%s: %s: %s", cases[i].code, h->report.ename, h->report.evalue);
-        pass(h, "%device\n%check _.name == \"L40S\""); /* the session's is still there */
+        harness_must_run(h,
+                         "%device\n%check _.name == \"L40S\""); /* the session's is still there */
     }
 }
 
@@ -251,13 +242,13 @@ static void a_file_makes_a_device(void **state)
         "%%check _.bandwidth_gbs == 1200\n%%check _.shared_per_sm == 64K\n"
         "%%check _.latencies.memory.most == 400",
         path);
-    pass(*state, code);
-    pass(*state, "%occupancy device=pocket block=512\n%check _.max_warps == 48");
+    harness_must_run(*state, code);
+    harness_must_run(*state, "%occupancy device=pocket block=512\n%check _.max_warps == 48");
     snprintf(code, sizeof(code),
              "%%device other file=\"%s\" blocks=8\n%%check _.name == \"other\"\n"
              "%%check _.blocks_per_sm == 8\n%%check _.threads_per_sm == 1536",
              path);
-    pass(*state, code);
+    harness_must_run(*state, code);
     unlink(path);
 }
 
@@ -278,9 +269,9 @@ static void what_is_saved_reads_back(void **state)
                  "%%check a.shared_per_block_optin == b.shared_per_block_optin\n"
                  "%%check a.cluster_max == b.cluster_max",
                  DEVICES[i].name, path, DEVICES[i].name, path);
-        pass(*state, code);
+        harness_must_run(*state, code);
         if (DEVICES[i].sms)
-            pass(*state, "%check a.sms == b.sms && a.clock_mhz == b.clock_mhz");
+            harness_must_run(*state, "%check a.sms == b.sms && a.clock_mhz == b.clock_mhz");
     }
     unlink(path);
 }

@@ -4,16 +4,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
@@ -44,8 +34,7 @@ static void fields_are_as_documented(void **state)
         "%lanes if={lane < 3} grid=100 block=32\n%check _.warps.total == 100\n"
         "%check count(_.per_warp) == 64",
     };
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 /* Braces, quotes, nothing around it: the same; C's names and the session's own in one. */
@@ -74,16 +63,14 @@ static void expressions_name_threads_and_variables(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         snprintf(code, sizeof(code), "%s\n%%check _.per_warp[0].masks[0] == %s", cases[i].cell,
                  cases[i].mask);
-        pass(*state, code);
+        harness_must_run(*state, code);
     }
-    pass(*state, "%reset data");
+    harness_must_run(*state, "%reset data");
 }
 
 static void bad_values_name_their_limit(void **state)
 {
-    static const struct {
-        const char *cell, *ename, *says, *under;
-    } cases[] = {
+    static const struct harness_mark cases[] = {
         { "%lanes if={lne < 3}", "NameError", "lane is the nearest", "lne" },
         { "%lanes if=\"lne < 3\"", "NameError", "lane is the nearest", "lne" },
         { "%lanes if=[lane < 3, lne]", "NameError", "lane is the nearest", "lne" },
@@ -109,65 +96,47 @@ static void bad_values_name_their_limit(void **state)
         { "%lanes block=(64,32)", "ValueError", "1024 are allowed", "(64,32)" },
     };
     struct harness *h = *state;
-    char under[80];
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        if (harness_run(h, cases[i].cell) == 0)
-            fail_msg("%s ran", cases[i].cell);
-        if (strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].says))
-            fail_msg("%s: %s: %s", cases[i].cell, h->report.ename, h->report.evalue);
-        if (strcmp(harness_caret(h, under, sizeof(under)), cases[i].under) != 0)
-            fail_msg("%s: carets under \"%s\"", cases[i].cell, under);
-    }
+    harness_marks(h, cases, COUNT(cases));
 }
 
 static void texts_read_as_they_should(void **state)
 {
-    static const struct {
-        const char *cell, *first, *also;
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%lanes if={lane < 24} after=4",
           "Lanes busy 66.7 %: 2 paths in 2 passes, 12 slots for the work of 8 (1.5x).\n",
-          "A then  ########################........" },
+          { "A then  ########################........" } },
         { "%lanes if={tid % 2 == 0} block=64",
           "Lanes busy 50 %: 2 of 2 warps split, 16 slots for the work of 8 (2x).\n",
-          "0..1     1  A then  #.#.#.#.#.#.#.#.#.#.#.#.#.#.#.#." },
+          { "0..1     1  A then  #.#.#.#.#.#.#.#.#.#.#.#.#.#.#.#." } },
         { "%lanes if={warp % 2 == 0} block=64",
           "Lanes busy 100 %: no warp splits, so the branch costs nothing (1x).\n",
-          "splits every warp" },
-        { "%lanes if={warp % 2 == 0} block=64", "Lanes busy 100 %", "     1     1  B else  ####" },
-        { "%lanes path={100 * warp} block=64", "Lanes busy 100 %", "B path 100" },
-        { "%lanes path={lane / 2 + 17 * warp + lane / 31} block=64", "Lanes busy", "A path 17" },
+          { "splits every warp" } },
+        { "%lanes if={warp % 2 == 0} block=64",
+          "Lanes busy 100 %",
+          { "     1     1  B else  ####" } },
+        { "%lanes path={100 * warp} block=64", "Lanes busy 100 %", { "B path 100" } },
+        { "%lanes path={lane / 2 + 17 * warp + lane / 31} block=64",
+          "Lanes busy",
+          { "A path 17" } },
         { "%lanes trips={4 + lane % 5} length=1",
           "Lanes busy 73.8 %: 8 trips of the longest lane, 8 slots for the work of 5.9",
-          ".####.####.####.####.####.####.#" },
-        { "%lanes paths=2 wait=8", "Lanes busy 50 %", "wait hides behind the other," },
-        { "%lanes paths=4 wait=10", "Lanes busy 25 %", "wait hides behind the others," },
-        { "%lanes paths=2 wait=8", "Lanes busy 50 %", "its    AAAABBBB........" },
-        { "%lanes if={i < 40} else=0 block=96", "Lanes busy 62.5 %", "nothing to do" },
-        { "%lanes if={lane < warp} block=1024", "Lanes busy", "more" },
-        { "%lanes paths=32 wait=10000 before=9999 after=9999", "Lanes busy", "first 72: A B" },
-        { "%lanes trips={lane * 100} length=3 block=(16,16)", "Lanes busy", "2801..2900" },
-        { "%lanes paths=2 wait=0..20 its=[off,on]", "8 to 48 cycles", "paths=2 wait=0..20" },
-        { "%lanes depth=0..7", "Lanes busy 3.1 % to 100 %: 32x the slots at depth=5", "depth=7" },
+          { ".####.####.####.####.####.####.#" } },
+        { "%lanes paths=2 wait=8", "Lanes busy 50 %", { "wait hides behind the other," } },
+        { "%lanes paths=4 wait=10", "Lanes busy 25 %", { "wait hides behind the others," } },
+        { "%lanes paths=2 wait=8", "Lanes busy 50 %", { "its    AAAABBBB........" } },
+        { "%lanes if={i < 40} else=0 block=96", "Lanes busy 62.5 %", { "nothing to do" } },
+        { "%lanes if={lane < warp} block=1024", "Lanes busy", { "more" } },
+        { "%lanes paths=32 wait=10000 before=9999 after=9999", "Lanes busy", { "first 72: A B" } },
+        { "%lanes trips={lane * 100} length=3 block=(16,16)", "Lanes busy", { "2801..2900" } },
+        { "%lanes paths=2 wait=0..20 its=[off,on]", "8 to 48 cycles", { "paths=2 wait=0..20" } },
+        { "%lanes depth=0..7",
+          "Lanes busy 3.1 % to 100 %: 32x the slots at depth=5",
+          { "depth=7" } },
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const char *text, *line, *end;
-
-        pass(h, cases[i].cell);
-        text = buf_text(&h->display);
-        if (strncmp(text, cases[i].first, strlen(cases[i].first)) != 0 ||
-            !strstr(text, cases[i].also))
-            fail_msg("%s: %s", cases[i].cell, text);
-        for (line = text; *line; line = *end ? end + 1 : end) {
-            end = line + strcspn(line, "\n");
-            if (text_columns(line, (size_t)(end - line)) > TEXT_COLUMNS)
-                fail_msg("too wide: %.*s", (int)(end - line), line);
-        }
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 int main(void)

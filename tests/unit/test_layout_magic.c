@@ -3,16 +3,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
@@ -37,15 +27,12 @@ static void fields_are_as_documented(void **state)
         "%check _.sweep[32].warps == 2\n%check count(_.sweep) == 64",
         "%layout block=[(8,8),(16,16)]\n%check _.sweep[1].warps == 8",
     };
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void bad_values_name_their_limit(void **state)
 {
-    static const struct {
-        const char *cell, *ename, *says, *under;
-    } cases[] = {
+    static const struct harness_mark cases[] = {
         { "%layout block=(64,32)", "ValueError", "has 2048 threads; 1024 are allowed", "(64,32)" },
         { "%layout block=(1,1,65)", "ValueError", "z is at most 64", "(1,1,65)" },
         { "%layout block=0", "ValueError", "block is 1 to 1024", "0" },
@@ -64,58 +51,41 @@ static void bad_values_name_their_limit(void **state)
         { "%layout thread=1..3", "UsageError", "no range or list", "1..3" },
     };
     struct harness *h = *state;
-    char under[80];
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(harness_run(h, cases[i].cell), -1);
-        if (strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].says))
-            fail_msg("%s: %s: %s", cases[i].cell, h->report.ename, h->report.evalue);
-        if (strcmp(harness_caret(h, under, sizeof(under)), cases[i].under) != 0)
-            fail_msg("%s: carets under \"%s\"", cases[i].cell, under);
-    }
+    harness_marks(h, cases, COUNT(cases));
 }
 
 /* The answer comes first, and no line is wider than a table may be. */
 static void texts_read_as_they_should(void **state)
 {
-    static const struct {
-        const char *cell, *first, *also;
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%layout block=100",
           "Lanes in use 78.1 %: 100 threads take 4 warps, and 28 lanes of the last are idle.\n",
-          "####............................" },
-        { "%layout block=33", "Lanes in use 51.6 %: 33 threads take 2 warps", "#...." },
-        { "%layout block=(8,8,2)", "Lanes in use 100 %: 128 threads are 4 warps of 32.\n",
-          "z=1 y=4   33333333" },
+          { "####............................" } },
+        { "%layout block=33", "Lanes in use 51.6 %: 33 threads take 2 warps", { "#...." } },
+        { "%layout block=(8,8,2)",
+          "Lanes in use 100 %: 128 threads are 4 warps of 32.\n",
+          { "z=1 y=4   33333333" } },
         { "%layout block=256 grid=3 thread=77 blockIdx=2",
-          "Thread 77 is lane 13 of warp 2, and its global index is 589.\n", "2*256 + 77 = 589" },
+          "Thread 77 is lane 13 of warp 2, and its global index is 589.\n",
+          { "2*256 + 77 = 589" } },
         { "%layout block=256 n=10000",
           "1 of 320 warps splits at i < 10,000 (0.3 %): 312 pass whole, 7 stay out.\n",
-          "warp 0 of block 39: 16 of its 32 threads pass" },
-        { "%layout block=256 grid=2 n=1000", "0 of 16 warps split", "elements 512 to 999 have no" },
+          { "warp 0 of block 39: 16 of its 32 threads pass" } },
+        { "%layout block=256 grid=2 n=1000",
+          "0 of 16 warps split",
+          { "elements 512 to 999 have no" } },
         { "%layout block=(16,16) warp=3",
-          "Warp 3 holds threads (0,6) to (15,7): numbers 96 to 127 of the block.\n", ">    3" },
-        { "%layout block=1000 warp=31", "Warp 31 holds threads 992 to 999.\n", "   10" },
+          "Warp 3 holds threads (0,6) to (15,7): numbers 96 to 127 of the block.\n",
+          { ">    3" } },
+        { "%layout block=1000 warp=31", "Warp 31 holds threads 992 to 999.\n", { "   10" } },
         { "%layout block=(10,6) grid=(70000,1000,2) n=(600000,900,2) thread=(3,2)",
-          "Thread (3,2) is lane 23 of warp 0", "holds for this thread" },
+          "Thread (3,2) is lane 23 of warp 0",
+          { "holds for this thread" } },
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const char *text, *line, *end;
-
-        pass(h, cases[i].cell);
-        text = buf_text(&h->display);
-        if (strncmp(text, cases[i].first, strlen(cases[i].first)) != 0 ||
-            !strstr(text, cases[i].also))
-            fail_msg("%s", text);
-        for (line = text; *line; line = *end ? end + 1 : end) {
-            end = line + strcspn(line, "\n");
-            if (text_columns(line, (size_t)(end - line)) > TEXT_COLUMNS)
-                fail_msg("too wide: %.*s", (int)(end - line), line);
-        }
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 int main(void)

@@ -4,16 +4,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
@@ -51,15 +41,12 @@ static void fields_are_as_documented(void **state)
         "%check _.simulated.points < 192",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void what_has_no_answer_is_refused(void **state)
 {
-    static const struct {
-        const char *code, *ename, *evalue;
-    } cases[] = {
+    static const struct harness_failure cases[] = {
         { "%little concurrency=3", "UsageError", "two of concurrency= latency= throughput=" },
         { "%little concurrency=3 latency=4 throughput=5", "UsageError", "give the third" },
         { "%little throughput=3 latency=1..4", "UsageError", "one latency, not a range" },
@@ -79,54 +66,53 @@ static void what_has_no_answer_is_refused(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (harness_run(h, cases[i].code) == 0 || strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].evalue))
-            fail_msg("%s: %s: %s", cases[i].code, h->report.ename ? h->report.ename : "no error",
-                     h->report.evalue ? h->report.evalue : "");
+    harness_fails(h, cases, COUNT(cases));
 }
 
 static void tables_say_what_they_should(void **state)
 {
-    static const struct {
-        const char *code, *texts[5];
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%little latency=5 throughput=6",
+          NULL,
           { "30 must be in flight: 5 cycles x 6 a cycle.\nLittle's law   latency=5 throughput=6\n",
             "half as many, 15, finish 3 a cycle" } },
         { "%little concurrency=30 latency=5",
+          NULL,
           { "6 finish a cycle: 30 in flight / 5 cycles each." } },
         { "%little device=H200 latency=690",
+          NULL,
           { "64.6 % of the bandwidth: 64 loads of 128 bytes in flight an SM, 99 fill it.\n"
             "4,800 GB/s x 690 cycles at 1,980 MHz = 12,672 bytes an SM, 99 lines of 128.",
             "bytes on 132 SMs           1,081,344      1,672,727", "out of reach",
             "52.8 %, 844 cycles each", "To 100 %: ilp=2, or bytes_per_thread=8." } },
         { "%little device=H200 latency=690 bytes_per_thread=16 warps=16",
+          NULL,
           { "To 100 %: ilp=2, or warps=25." } },
         { "%little arithmetic device=L40S",
+          NULL,
           { "4 cycles x 4 a cycle = 16 instructions, 512 lanes, an SM.",
             "4 schedulers and 128 FP32 lanes: 4 warp instructions a cycle" } },
         { "%little arithmetic device=L40S warps=1",
+          NULL,
           { "6.2 % of the FP32 units: 1 instruction in flight an SM, 16 fill it." } },
         { "%little device=H200 alpha=40",
+          NULL,
           { "An iteration takes 650 + 40 x 4 = 810 cycles when it is alone." } },
-        { "%little device=H200 warps=8..64:8", { "never full: the most at warps=64" } },
-        { "%little device=H200 warps=16 alpha=[0,100]", { "of the unit with the least room" } },
+        { "%little device=H200 warps=8..64:8", NULL, { "never full: the most at warps=64" } },
+        { "%little device=H200 warps=16 alpha=[0,100]",
+          NULL,
+          { "of the unit with the least room" } },
         { "%little device=H200",
+          NULL,
           { "simulated   68.6 %, 650 cycles each, on the core layer: so are the figure's" } },
-        { "%little device=H200 latency=690.5", { "not: the core layer has whole cycles" } },
+        { "%little device=H200 latency=690.5", NULL, { "not: the core layer has whole cycles" } },
         { "%little arithmetic device=L40S warps=2 ilp=[4,8]",
+          NULL,
           { "2 of 2 points on the core layer", "up to 50 % of the unit away, at ilp=8" } },
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        pass(h, cases[i].code);
-        for (size_t k = 0; k < COUNT(cases[i].texts) && cases[i].texts[k]; k++)
-            if (!strstr(buf_text(&h->display), cases[i].texts[k]))
-                fail_msg("%s lacks \"%s\":\n%s", cases[i].code, cases[i].texts[k],
-                         buf_text(&h->display));
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 /* The closed form, under load and not, as lines, and what was simulated as dots. */
@@ -134,7 +120,7 @@ static void a_sweep_draws_both_forms_and_the_dots(void **state)
 {
     struct harness *h = *state;
 
-    pass(h, "%little device=H200 warps=1..64");
+    harness_must_run(h, "%little device=H200 warps=1..64");
     for (size_t i = 0; i < 2; i++) {
         static const char *const texts[] = { "under load", "simulated" };
 
@@ -154,16 +140,7 @@ static void no_line_is_wider_than_a_notebook(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cells); i++) {
-        pass(h, cells[i]);
-        for (const char *line = buf_text(&h->display); *line;) {
-            size_t n = strcspn(line, "\n");
-
-            if (text_columns(line, n) > TEXT_COLUMNS)
-                fail_msg("%s: %zu columns: %.*s", cells[i], text_columns(line, n), (int)n, line);
-            line += n + (line[n] == '\n');
-        }
-    }
+    harness_passes(h, cells, COUNT(cells));
 }
 
 int main(void)

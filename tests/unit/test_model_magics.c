@@ -5,17 +5,7 @@
 #include "tests/unit/cell_harness.h"
 #include "tests/unit/rows.h"
 
-#include "cells/render/text.h"
-
 /* Runs a cell that must succeed. */
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void reference_rows_of_occupancy_hold_as_fields(void **state)
 {
     enum { EVERY = 7 }; /* test_occupancy.c checks all of them on the model */
@@ -38,7 +28,7 @@ static void reference_rows_of_occupancy_hold_as_fields(void **state)
                  rows_int(&rows, "static_smem_bytes"), rows_int(&rows, "dynamic_smem_bytes"),
                  rows_int(&rows, "carveout_percent"), rows_int(&rows, "expect_active_blocks"),
                  rows_int(&rows, "expect_active_warps"), (int)strcspn(limits, "+"), limits);
-        pass(*state, code);
+        harness_must_run(*state, code);
         checked++;
     }
     assert_in_range(checked, 500, 1000);
@@ -62,7 +52,7 @@ static void reference_rows_of_simulate_hold_as_fields(void **state)
                  rows_text(&rows, "schedulers"), rows_text(&rows, "policy"),
                  rows_text(&rows, "issue_utilization"), rows_text(&rows, "eligible_mean"),
                  rows_text(&rows, "issued_in_60_cycles"));
-        pass(*state, code);
+        harness_must_run(*state, code);
     }
     assert_int_equal(rows.count, 400);
 }
@@ -111,15 +101,12 @@ static void fields_are_as_documented(void **state)
         "%devices\n%check _.devices[0].name == \"P100\"",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void bad_values_name_their_limit(void **state)
 {
-    static const struct {
-        const char *code, *ename, *evalue;
-    } cases[] = {
+    static const struct harness_failure cases[] = {
         { "%occupancy block=1025", "ValueError", "block=1025: block is 1 to 1024" },
         { "%occupancy block=0", "ValueError", "block=0: block is 1 to 1024" },
         { "%occupancy regs=256", "ValueError", "regs=256: regs is 0 to 255" },
@@ -141,19 +128,14 @@ static void bad_values_name_their_limit(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (harness_run(h, cases[i].code) == 0 || strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].evalue))
-            fail_msg("%s: %s: %s", cases[i].code, h->report.ename ? h->report.ename : "no error",
-                     h->report.evalue ? h->report.evalue : "");
+    harness_fails(h, cases, COUNT(cases));
 }
 
 static void tables_say_what_they_should(void **state)
 {
-    static const struct {
-        const char *code, *texts[6];
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%occupancy regs=42 static=8K",
+          NULL,
           { "Occupancy 83.3 %: 5 blocks of 8 warps = 40 of 48 warps an SM. Limit: registers.\n"
             "L40S (model, cc 8.9)  regs=42 static=8K  defaults: block=256 dynamic=0  theoretical",
             "a warp gets units of 256, so 42 a thread count as 48",
@@ -161,15 +143,18 @@ static void tables_say_what_they_should(void **state)
             "..40: 100 %    41..48: 83.3 % <    49..64: 66.7 %    65..80: 50 %",
             "To 100 %: 40 registers, __launch_bounds__(256, 6); costs 2 registers, may spill." } },
         { "%occupancy block=100",
+          NULL,
           { "100 threads are 4 warps with 28 idle lanes: 78.1 % by threads" } },
-        { "%occupancy block=32", { "To 100 %: blocks of 64 threads" } },
-        { "%occupancy block=1024 regs=65", { "no block fits, the launch would fail" } },
-        { "%occupancy static=60K", { "the compiler refuses more than 49,152" } },
+        { "%occupancy block=32", NULL, { "To 100 %: blocks of 64 threads" } },
+        { "%occupancy block=1024 regs=65", NULL, { "no block fits, the launch would fail" } },
+        { "%occupancy static=60K", NULL, { "the compiler refuses more than 49,152" } },
         { "%occupancy regs=16..128",
+          NULL,
           { "Occupancy 33.3 % to 100 %: the best at regs=16..40.",
             "Deepest cliff: from regs=48 to 49 it falls from 83.3 % to 66.7 %." } },
-        { "%occupancy block=64..256:64 regs=32..128:32", { "block \\ regs, %", "Next: " } },
+        { "%occupancy block=64..256:64 regs=32..128:32", NULL, { "block \\ regs, %", "Next: " } },
         { "%simulate policy=lrr",
+          NULL,
           { "Scheduler busy 71.4 %: it issues in 10 of every 14 cycles and idles in 4.",
             "issued   0123401234....0123401234....0123401234....0123401234....0123",
             "warp 0   #....#--------#....#--------#....#--------#....#--------#...",
@@ -177,22 +162,17 @@ static void tables_say_what_they_should(void **state)
             "100 %: the waits fall apart; under lrr all 5 wait together",
             "5 warps under gto, 9 under lrr" } },
         { "%simulate warps=6",
+          NULL,
           { "exact: period 10, warp 5 never issues (starves), others 2 of 10" } },
-        { "%simulate warps=9", { "warps 5..8 never issue (starve), others 2 of 10" } },
-        { "%simulate warps=20", { "20 warps: L40S holds 12 a scheduler" } },
-        { "%simulate warps=1..8 frames=yes", { "full first at warps=5" } },
-        { "%device", { "142 SMs of 48 warps hold 218,112 threads", "91.6 TFLOP/s" } },
-        { "%devices", { "unknown" } },
+        { "%simulate warps=9", NULL, { "warps 5..8 never issue (starve), others 2 of 10" } },
+        { "%simulate warps=20", NULL, { "20 warps: L40S holds 12 a scheduler" } },
+        { "%simulate warps=1..8 frames=yes", NULL, { "full first at warps=5" } },
+        { "%device", NULL, { "142 SMs of 48 warps hold 218,112 threads", "91.6 TFLOP/s" } },
+        { "%devices", NULL, { "unknown" } },
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        pass(h, cases[i].code);
-        for (size_t k = 0; k < COUNT(cases[i].texts) && cases[i].texts[k]; k++)
-            if (!strstr(buf_text(&h->display), cases[i].texts[k]))
-                fail_msg("%s lacks \"%s\":\n%s", cases[i].code, cases[i].texts[k],
-                         buf_text(&h->display));
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 static void no_line_is_wider_than_a_notebook(void **state)
@@ -212,16 +192,7 @@ static void no_line_is_wider_than_a_notebook(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cells); i++) {
-        pass(h, cells[i]);
-        for (const char *line = buf_text(&h->display); *line;) {
-            size_t n = strcspn(line, "\n");
-
-            if (text_columns(line, n) > TEXT_COLUMNS)
-                fail_msg("%s: %zu columns: %.*s", cells[i], text_columns(line, n), (int)n, line);
-            line += n + (line[n] == '\n');
-        }
-    }
+    harness_passes(h, cells, COUNT(cells));
 }
 
 int main(void)

@@ -4,7 +4,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
 #include "kernels/child.h"
 
 #define WIDE                                                                                       \
@@ -12,14 +11,6 @@
     "        a[i] = x[i * 1024 + threadIdx.x];\n    __syncthreads();\n"                            \
     "    for (int i = 0; i < 96; i++)\n"                                                           \
     "        x[(95 - i) * 1024 + threadIdx.x] = a[i] * a[(i * 7 + 1) % 96];\n}\n"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
 
 /* Defines a kernel that takes more registers than most; skips where there is no compiler. */
 static void define_wide(struct harness *h)
@@ -49,31 +40,29 @@ static void fields_are_as_documented(void **state)
         "a = %occupancy\nb = %occupancy compare=naive\n%check a.active_blocks == b.active_blocks",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void a_cap_on_registers_is_what_the_compiler_makes_of_it(void **state)
 {
     define_wide(*state);
-    pass(*state, "%occupancy wide maxreg=[32,64,255]\n%check _.sweep[0].spills.registers == 32\n"
-                 "%check _.sweep[0].spills.store_bytes > _.sweep[1].spills.store_bytes\n"
-                 "%check _.sweep[2].spills.store_bytes == 0\n%check _.sweep[2].spills.registers > "
-                 "64\n%check _.sweep[0].occupancy == 1");
-    pass(*state, "%occupancy wide maxreg=40\n%check _.spills.registers == 40\n"
-                 "%check _.spills.stack_bytes > 0");
+    harness_must_run(
+        *state, "%occupancy wide maxreg=[32,64,255]\n%check _.sweep[0].spills.registers == 32\n"
+                "%check _.sweep[0].spills.store_bytes > _.sweep[1].spills.store_bytes\n"
+                "%check _.sweep[2].spills.store_bytes == 0\n%check _.sweep[2].spills.registers > "
+                "64\n%check _.sweep[0].occupancy == 1");
+    harness_must_run(*state, "%occupancy wide maxreg=40\n%check _.spills.registers == 40\n"
+                             "%check _.spills.stack_bytes > 0");
     /* What the cell itself says gives way, whatever it was compiled with before. */
-    pass(*state, "%%kernel maxreg=32\n" WIDE);
-    pass(*state, "%occupancy wide\n%check _.input.regs == 32");
-    pass(*state, "%occupancy wide maxreg=64\n%check _.input.regs == 64");
-    pass(*state, "%occupancy wide\n%check _.input.regs == 32");
+    harness_must_run(*state, "%%kernel maxreg=32\n" WIDE);
+    harness_must_run(*state, "%occupancy wide\n%check _.input.regs == 32");
+    harness_must_run(*state, "%occupancy wide maxreg=64\n%check _.input.regs == 64");
+    harness_must_run(*state, "%occupancy wide\n%check _.input.regs == 32");
 }
 
 static void what_does_not_go_together_is_refused(void **state)
 {
-    static const struct {
-        const char *code, *ename, *evalue;
-    } cases[] = {
+    static const struct harness_failure cases[] = {
         { "%occupancy maxreg=32", "UsageError", "maxreg= caps what the compiler gives a kernel" },
         { "%occupancy wide maxreg=32 regs=40", "UsageError", "give one of them" },
         { "%occupancy wide maxreg=16..255 device=[L40S,H200]", "ValueError", "480 compilations" },
@@ -89,52 +78,48 @@ static void what_does_not_go_together_is_refused(void **state)
     struct harness *h = *state;
 
     define_wide(h);
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (harness_run(h, cases[i].code) == 0 || strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].evalue))
-            fail_msg("%s: %s: %s", cases[i].code, h->report.ename ? h->report.ename : "no error",
-                     h->report.evalue ? h->report.evalue : "");
+    harness_fails(h, cases, COUNT(cases));
 }
 
 static void tables_say_what_they_should(void **state)
 {
-    static const struct {
-        const char *code, *texts[4];
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%occupancy block=224 regs=92 device=A100 compare=naive",
+          NULL,
           { "Plain division promises 3 blocks an SM, 32.8 %; the hardware holds 2, 21.9 %.",
             "blocks by registers      >          2                3",
             "each of the 4 partitions has 16,384: 5 warps of 3,072 fit in one, 20" } },
-        { "%occupancy compare=naive", { "Plain division agrees: 6 blocks an SM, 100 %." } },
+        { "%occupancy compare=naive", NULL, { "Plain division agrees: 6 blocks an SM, 100 %." } },
         { "%occupancy block=100 compare=threads",
+          NULL,
           { "Occupancy 100 % by warps, 78.1 % by threads.", "Try block=128, whole warps." } },
-        { "%occupancy block=128 compare=threads", { "both ways of counting agree" } },
+        { "%occupancy block=128 compare=threads", NULL, { "both ways of counting agree" } },
         { "%occupancy block=128 compare=fixed",
+          NULL,
           { "Fixed parts hold 8 blocks an SM, 66.7 %; shared out as needed it holds 12, 100 %." } },
         { "%occupancy block=1024 regs=40 compare=best",
+          NULL,
           { "Blocks of 768 reach 100 % of the threads, blocks of 1,024 66.7 %." } },
         { "%occupancy block=224 device=A100 regs=32..128 compare=naive",
+          NULL,
           { "Plain division promises too much at 36 of 97 points,\nup to 21.9 % of an SM at "
             "regs=33.",
             "33..36   >     65.6 %           87.5 %        6            8" } },
         { "%occupancy block=32..1024:32 compare=threads",
+          NULL,
           { "Resident warps have idle lanes at none of 32 points." } },
         { "%occupancy block=32..1024:32 regs=16..128:4 device=A100 compare=naive",
+          NULL,
           { "at 140 of 928 points", "shows where plain" } },
         { "%occupancy wide maxreg=[32,255]",
+          NULL,
           { "without spills (maxreg=255),\nup to 100 % at maxreg=32", "local memory" } },
-        { "%occupancy wide maxreg=255", { "0 bytes stored and 0 loaded a thread" } },
+        { "%occupancy wide maxreg=255", NULL, { "0 bytes stored and 0 loaded a thread" } },
     };
     struct harness *h = *state;
 
     define_wide(h);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        pass(h, cases[i].code);
-        for (size_t k = 0; k < COUNT(cases[i].texts) && cases[i].texts[k]; k++)
-            if (!strstr(buf_text(&h->display), cases[i].texts[k]))
-                fail_msg("%s lacks \"%s\":\n%s", cases[i].code, cases[i].texts[k],
-                         buf_text(&h->display));
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 static void no_line_is_wider_than_a_notebook(void **state)
@@ -150,16 +135,7 @@ static void no_line_is_wider_than_a_notebook(void **state)
     struct harness *h = *state;
 
     define_wide(h);
-    for (size_t i = 0; i < COUNT(cells); i++) {
-        pass(h, cells[i]);
-        for (const char *line = buf_text(&h->display); *line;) {
-            size_t n = strcspn(line, "\n");
-
-            if (text_columns(line, n) > TEXT_COLUMNS)
-                fail_msg("%s: %zu columns: %.*s", cells[i], text_columns(line, n), (int)n, line);
-            line += n + (line[n] == '\n');
-        }
-    }
+    harness_passes(h, cells, COUNT(cells));
 }
 
 int main(int argc, char **argv)

@@ -5,14 +5,6 @@
 
 #include "cells/render/text.h"
 
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
@@ -27,15 +19,12 @@ static void fields_are_as_documented(void **state)
         "%roofline device=H200 peak=42.4e12 bandwidth=3.76TB/s\n%check _.ridge == 11.28 +- 0.01",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void what_has_no_roof_is_refused(void **state)
 {
-    static const struct {
-        const char *code, *ename, *evalue;
-    } cases[] = {
+    static const struct harness_failure cases[] = {
         { "%roofline device=L40S type=tensor", "ValueError", "the tensor rate of L40S is unknown" },
         { "%roofline device=cc=9.0", "ValueError", "the fp32 rate of cc 9.0 is unknown" },
         { "%roofline device=TX2", "ValueError", "the bandwidth of Jetson TX2 is unknown" },
@@ -52,11 +41,7 @@ static void what_has_no_roof_is_refused(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (harness_run(h, cases[i].code) == 0 || strcmp(h->report.ename, cases[i].ename) != 0 ||
-            !strstr(h->report.evalue, cases[i].evalue))
-            fail_msg("%s: %s: %s", cases[i].code, h->report.ename ? h->report.ename : "no error",
-                     h->report.evalue ? h->report.evalue : "");
+    harness_fails(h, cases, COUNT(cases));
 }
 
 static void tables_say_what_they_should(void **state)
@@ -66,7 +51,7 @@ static void tables_say_what_they_should(void **state)
         { "%roofline device=H200 flops=1 bytes=6",
           "At most 800 GFLOP/s: 0.1667 FLOP a byte is below the ridge, 13.94. Bound: memory." },
         { "%roofline device=H200 flops=1e9 bytes=1e7 time_us=20",
-          "It took 20 us (given or modelled): 74.7 % of what the roof allows." },
+          "It took 20 us (as said): 74.7 % of what the roof allows." },
         { "%roofline device=H200 flops=1e9 bytes=1e7 time_us=2",
           "It took 2 us, less than the roof allows: caches served bytes, or a number is wrong." },
         { "%roofline device=H200 flops=1e9 bytes=0", "At most 66.91 TFLOP/s: it moves no bytes." },
@@ -76,7 +61,7 @@ static void tables_say_what_they_should(void **state)
     struct harness *h = *state;
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        pass(h, cases[i][0]);
+        harness_must_run(h, cases[i][0]);
         if (!strstr(buf_text(&h->display), cases[i][1]))
             fail_msg("%s lacks \"%s\":\n%s", cases[i][0], cases[i][1], buf_text(&h->display));
         for (const char *line = buf_text(&h->display); *line;) {

@@ -4,16 +4,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void fields_are_as_documented(void **state)
 {
     static const char *const cells[] = {
@@ -50,8 +40,7 @@ static void fields_are_as_documented(void **state)
         "%schedule grid=40 sms=1 per_sm=1 cost=\"count(1..1000000)\"\n%check _.work == 40000000",
         "%schedule grid=1M block=32 cost=7\n%check _.blocks == 1048576",
     };
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
 }
 
 static void a_clock_that_nobody_knows_gives_no_time(void **state)
@@ -115,10 +104,9 @@ static void a_caret_points_into_the_cost(void **state)
 
 static void tables_say_what_they_should(void **state)
 {
-    static const struct {
-        const char *code, *texts[6];
-    } cases[] = {
+    static const struct harness_table cases[] = {
         { "%schedule grid=133 device=H200 per_sm=1",
+          NULL,
           { "133 blocks: 1.008 waves, 2,000 cycles = 1.01 us. Places busy 50.4 %.\n"
             "H200 (model, cc 9.0)  grid=133 per_sm=1  defaults: cost=1000",
             "SM 0               0000000000000000000000000111",
@@ -127,28 +115,28 @@ static void tables_say_what_they_should(void **state)
             "132 of 133 blocks can meet at one: a cooperative launch of all",
             "To have no tail: grid=132 or grid=264" } },
         { "%schedule grid=1000 device=H200",
+          NULL,
           { "SM 76..131 place 0  00000", "           place 7  .....",
             "1,000 of 1,000 blocks can meet at one (cooperative launch)" } },
-        { "%schedule grid=50", { "To fill all places: grid=852" } },
-        { "%schedule grid=852", { "1 whole, no partial one: 100 %", "nobody: all blocks are" } },
+        { "%schedule grid=50", NULL, { "To fill all places: grid=852" } },
+        { "%schedule grid=852",
+          NULL,
+          { "1 whole, no partial one: 100 %", "nobody: all blocks are" } },
         { "%schedule grid=1..532 device=H200 per_sm=1",
+          NULL,
           { "Places busy 0.8 % to 100 %: the best first at grid=132.", "1..132    >",
             "50.4 %..100 %", "529..532" } },
         { "%schedule grid=264 sms=[2,4,132] per_sm=1",
+          NULL,
           { "66 times as fast: 132,000 cycles at sms=2, 2,000 at sms=132, the same blocks." } },
-        { "%schedule grid=500 jitter=99", { "kinds of SM" } },
+        { "%schedule grid=500 jitter=99", NULL, { "kinds of SM" } },
         { "%schedule grid=[10,20] sms=[2,4] cost=\"5 + i\" per_sm=1",
+          NULL,
           { "Next: %schedule grid=20 cost=\"5 + i\" sms=" } },
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        pass(h, cases[i].code);
-        for (size_t k = 0; k < COUNT(cases[i].texts) && cases[i].texts[k]; k++)
-            if (!strstr(buf_text(&h->display), cases[i].texts[k]))
-                fail_msg("%s lacks \"%s\":\n%s", cases[i].code, cases[i].texts[k],
-                         buf_text(&h->display));
-    }
+    harness_shows(h, cases, COUNT(cases));
 }
 
 static void no_line_is_wider_than_a_notebook(void **state)
@@ -166,16 +154,7 @@ static void no_line_is_wider_than_a_notebook(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cells); i++) {
-        pass(h, cells[i]);
-        for (const char *line = buf_text(&h->display); *line;) {
-            size_t n = strcspn(line, "\n");
-
-            if (text_columns(line, n) > TEXT_COLUMNS)
-                fail_msg("%s: %zu columns: %.*s", cells[i], text_columns(line, n), (int)n, line);
-            line += n + (line[n] == '\n');
-        }
-    }
+    harness_passes(h, cells, COUNT(cells));
 }
 
 int main(void)

@@ -4,16 +4,6 @@
  */
 #include "tests/unit/cell_harness.h"
 
-#include "cells/render/text.h"
-
-static void pass(struct harness *h, const char *code)
-{
-    if (harness_run(h, code) < 0) {
-        harness_print_report(h);
-        fail_msg("%s", code);
-    }
-}
-
 static void numbers_are_those_of_nsight_compute(void **state)
 {
     static const char *const bodies[] = {
@@ -42,7 +32,7 @@ static void numbers_are_those_of_nsight_compute(void **state)
                      "%%check t.warp_states.eligible == t.warp_states.selected + "
                      "t.warp_states.not_selected +- 1e-9\n",
                      bodies[i], policies[k]);
-            pass(*state, code);
+            harness_must_run(*state, code);
         }
 }
 
@@ -77,8 +67,7 @@ static void fields_are_as_documented(void **state)
         "%simulate switch_cost=0..2\n%check _.sweep[2].issue_utilization == 0.5",
     };
 
-    for (size_t i = 0; i < COUNT(cells); i++)
-        pass(*state, cells[i]);
+    harness_passes(*state, cells, COUNT(cells));
     /* A round that no warp ends is not 0 cycles long. */
     assert_fails((struct harness *)*state,
                  "%simulate body=\"(fma)*100000\" ilp=16\n%check _.round_cycles > 0", "UsageError",
@@ -135,16 +124,7 @@ static void texts_stay_in_their_width(void **state)
     };
     struct harness *h = *state;
 
-    for (size_t i = 0; i < COUNT(cells); i++) {
-        pass(h, cells[i]);
-        for (const char *line = buf_text(&h->display); *line;) {
-            size_t n = strcspn(line, "\n");
-
-            if (n > TEXT_COLUMNS)
-                fail_msg("%s: %.*s", cells[i], (int)n, line);
-            line += n + (line[n] == '\n');
-        }
-    }
+    harness_passes(h, cells, COUNT(cells));
 }
 
 int main(void)
