@@ -2,9 +2,8 @@
  * Reading a body: a descent over the characters as they stand, so that every refusal can say which
  * of them it means.
  */
-#include "model/body_tree.h"
-
 #include "model/base/nearest.h"
+#include "model/body_text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -20,134 +19,11 @@ static const struct instruction {
 #undef X
 };
 
-enum { MAX_ITEMS = 1024, MAX_LOOPS = 256, MAX_KEYS = 9, NAME_SIZE = 32 };
-
-struct reader {
-    const char *text;
-    size_t at;
-    struct body_tree *tree;
-    struct body_place *place;
-    int depth, loop;
-    struct err *err;
-};
-
-/* ---- Characters, words, numbers ---- */
-
-static int fail(struct reader *r, size_t start, size_t end, enum err_name name, const char *fmt,
-                ...) PRINTF_LIKE(5, 6);
-
-static int fail(struct reader *r, size_t start, size_t end, enum err_name name, const char *fmt,
-                ...)
-{
-    va_list args;
-
-    *r->place = (struct body_place){ start, end > start ? end : start + 1 };
-    va_start(args, fmt);
-    err_setv(r->err, name, fmt, args);
-    va_end(args);
-    return -1;
-}
-
-static char skip(struct reader *r)
-{
-    while (r->text[r->at] && strchr(" \t\r\n", r->text[r->at]))
-        r->at++;
-    return r->text[r->at];
-}
-
-static bool take(struct reader *r, char c)
-{
-    if (skip(r) != c)
-        return false;
-    r->at++;
-    return true;
-}
-
-/* The word at hand, "" when there is none; where it stands. */
-static struct body_place read_word(struct reader *r, char *word)
-{
-    struct body_place at;
-    size_t n = 0;
-
-    skip(r);
-    at.start = r->at;
-    for (; isalnum((unsigned char)r->text[r->at]) || r->text[r->at] == '_'; r->at++)
-        if (n < NAME_SIZE - 1)
-            word[n++] = (char)tolower((unsigned char)r->text[r->at]);
-    word[n] = '\0';
-    at.end = r->at;
-    return at;
-}
-
-static int unexpected(struct reader *r, const char *wanted)
-{
-    char c = skip(r);
-    size_t end = r->at;
-
-    if (!c)
-        return fail(r, r->at, r->at, ERR_SyntaxError, "%s expected, but the body ends", wanted);
-    while (isalnum((unsigned char)r->text[end]))
-        end++;
-    if (end == r->at) /* a character of several bytes is shown whole */
-        do
-            end++;
-        while (((unsigned char)r->text[end] & 0xc0) == 0x80);
-    return fail(r, r->at, end, ERR_SyntaxError, "%s expected, not %.*s", wanted,
-                (int)min_i64((int64_t)(end - r->at), 20), r->text + r->at);
-}
-
-static int expect(struct reader *r, char c, const char *wanted)
-{
-    return take(r, c) ? 0 : unexpected(r, wanted);
-}
-
-/* A whole number, decimal or 0x...; name is for the message: "conflict=40: conflict is 1 to 32". */
-static int read_number(struct reader *r, const char *name, int64_t least, int64_t most,
-                       int64_t *out)
-{
-    char word[NAME_SIZE], *end;
-    struct body_place at;
-    bool is_negative = take(r, '-');
-    size_t start = r->at - is_negative;
-
-    at = read_word(r, word);
-    if (!isdigit((unsigned char)word[0])) {
-        r->at = at.start;
-        return unexpected(r, "a number");
-    }
-    *out = (int64_t)strtoull(word, &end, word[1] == 'x' ? 16 : 10);
-    if (*end || at.end - at.start >= NAME_SIZE - 1)
-        return fail(r, at.start, at.end, ERR_SyntaxError, "%s is no number", word);
-    if (is_negative || *out < least || *out > most)
-        return fail(r, is_negative ? start : at.start, at.end, ERR_ValueError,
-                    "%s=%s%s: %s is %lld to %lld", name, is_negative ? "-" : "", word, name,
-                    (long long)least, (long long)most);
-    return 0;
-}
-
-static int read_int(struct reader *r, const char *name, int least, int most, int *out)
-{
-    int64_t v;
-
-    if (read_number(r, name, least, most, &v) < 0)
-        return -1;
-    *out = (int)v;
-    return 0;
-}
-
-static int read_mask(struct reader *r, uint32_t *out)
-{
-    int64_t v;
-
-    if (read_number(r, "mask", 1, UINT32_MAX, &v) < 0)
-        return -1;
-    *out = (uint32_t)v;
-    return 0;
-}
+enum { MAX_ITEMS = 1024, MAX_LOOPS = 256, MAX_KEYS = 9 };
 
 /* ---- Instructions ---- */
 
-static int unknown(struct reader *r, struct body_place at, const char *word, const char *what,
+static int unknown(struct body_reader *r, struct body_place at, const char *word, const char *what,
                    const char *const *names, size_t count)
 {
     struct nearest near = { .wanted = word };
@@ -155,12 +31,12 @@ static int unknown(struct reader *r, struct body_place at, const char *word, con
     for (size_t i = 0; i < count; i++)
         nearest_try(&near, names[i]);
     if (near.best)
-        return fail(r, at.start, at.end, ERR_ValueError, "%s is no %s; %s is the nearest", word,
-                    what, near.best);
-    return fail(r, at.start, at.end, ERR_ValueError, "%s is no %s", word, what);
+        return body_text_fail(r, at.start, at.end, ERR_ValueError, "%s is no %s; %s is the nearest",
+                              word, what, near.best);
+    return body_text_fail(r, at.start, at.end, ERR_ValueError, "%s is no %s", word, what);
 }
 
-static int unknown_instruction(struct reader *r, struct body_place at, const char *word)
+static int unknown_instruction(struct body_reader *r, struct body_place at, const char *word)
 {
     static const char *const NAMES[] = {
 #define X(name, class, memory, help) name,
@@ -176,7 +52,7 @@ static int unknown_instruction(struct reader *r, struct body_place at, const cha
                             "stg ldl stl atom bar bra mma; groups: (...)*n if split");
 }
 
-static int unknown_key(struct reader *r, struct body_place at, const char *word)
+static int unknown_key(struct body_reader *r, struct body_place at, const char *word)
 {
     static const char *const KEYS[] = { "dep",      "hit",   "bytes", "stride", "sectors",
                                         "conflict", "lanes", "mask",  "lat" };
@@ -186,11 +62,11 @@ static int unknown_key(struct reader *r, struct body_place at, const char *word)
                             "';' separates instructions");
 }
 
-static int read_hit(struct reader *r, struct body_op *op)
+static int read_hit(struct body_reader *r, struct body_op *op)
 {
     static const char *const NAMES[] = { "l1", "l2", "far", "dram" };
-    char word[NAME_SIZE];
-    struct body_place at = read_word(r, word);
+    char word[BODY_NAME_SIZE];
+    struct body_place at = body_text_word(r, word);
 
     for (size_t i = 0; i < COUNT(NAMES); i++)
         if (strcmp(word, NAMES[i]) == 0) {
@@ -202,78 +78,80 @@ static int read_hit(struct reader *r, struct body_op *op)
     return -1;
 }
 
-static int read_bytes(struct reader *r, struct body_op *op)
+static int read_bytes(struct body_reader *r, struct body_op *op)
 {
     size_t start = r->at;
 
-    if (read_int(r, "bytes", 1, 16, &op->bytes) < 0)
+    if (body_text_int(r, "bytes", 1, 16, &op->bytes) < 0)
         return -1;
     if (op->bytes & (op->bytes - 1))
-        return fail(r, start, r->at, ERR_ValueError, "bytes=%d: a lane takes 1, 2, 4, 8 or 16",
-                    op->bytes);
+        return body_text_fail(r, start, r->at, ERR_ValueError,
+                              "bytes=%d: a lane takes 1, 2, 4, 8 or 16", op->bytes);
     return 0;
 }
 
 /* One key of an instruction, its name read already. */
-static int read_key(struct reader *r, struct body_place at, const char *key, struct body_op *op)
+static int read_key(struct body_reader *r, struct body_place at, const char *key,
+                    struct body_op *op)
 {
     bool is_shared = op->class == LAT_SHARED, is_global = op->memory != BODY_NONE && !is_shared;
 
     if (strcmp(key, "dep") == 0)
-        return read_int(r, key, 1, BODY_MAX_OPS, &op->dep);
+        return body_text_int(r, key, 1, BODY_MAX_OPS, &op->dep);
     if (strcmp(key, "lat") == 0)
-        return read_int(r, key, 1, 10000, &op->latency);
+        return body_text_int(r, key, 1, 10000, &op->latency);
     if (strcmp(key, "lanes") == 0) {
         int lanes;
 
-        if (read_int(r, key, 1, WARP, &lanes) < 0)
+        if (body_text_int(r, key, 1, WARP, &lanes) < 0)
             return -1;
         op->mask = lanes == WARP ? ~UINT32_C(0) : (UINT32_C(1) << lanes) - 1;
         return 0;
     }
     if (strcmp(key, "mask") == 0)
-        return read_mask(r, &op->mask);
+        return body_text_mask(r, &op->mask);
     if (strcmp(key, "hit") == 0 && is_global)
         return read_hit(r, op);
     if (strcmp(key, "bytes") == 0 && op->memory != BODY_NONE)
         return read_bytes(r, op);
     if (strcmp(key, "stride") == 0 && op->memory != BODY_NONE)
-        return read_int(r, key, 0, 65536, &op->stride);
+        return body_text_int(r, key, 0, 65536, &op->stride);
     if (strcmp(key, "sectors") == 0 && is_global)
-        return read_int(r, key, 1, 128, &op->amount);
+        return body_text_int(r, key, 1, 128, &op->amount);
     if (strcmp(key, "conflict") == 0 && is_shared)
-        return read_int(r, key, 1, WARP, &op->amount);
+        return body_text_int(r, key, 1, WARP, &op->amount);
     if (strcmp(key, "hit") && strcmp(key, "bytes") && strcmp(key, "stride") &&
         strcmp(key, "sectors") && strcmp(key, "conflict"))
         return unknown_key(r, at, key);
-    return fail(r, at.start, at.end, ERR_ValueError, "%s= is for %s", key,
-                strcmp(key, "conflict") == 0 ? "lds and sts"
-                : strcmp(key, "hit") == 0 || strcmp(key, "sectors") == 0
-                    ? "ldg, stg, ldl, stl and atom"
-                    : "loads and stores");
+    return body_text_fail(r, at.start, at.end, ERR_ValueError, "%s= is for %s", key,
+                          strcmp(key, "conflict") == 0 ? "lds and sts"
+                          : strcmp(key, "hit") == 0 || strcmp(key, "sectors") == 0
+                              ? "ldg, stg, ldl, stl and atom"
+                              : "loads and stores");
 }
 
-static int new_item(struct reader *r, enum body_kind kind)
+static int new_item(struct body_reader *r, enum body_kind kind)
 {
     struct body_tree *tree = r->tree;
 
     if (tree->item_count == MAX_ITEMS)
-        return fail(r, r->at, r->at, ERR_ValueError, "a body has at most %d parts", MAX_ITEMS);
+        return body_text_fail(r, r->at, r->at, ERR_ValueError, "a body has at most %d parts",
+                              MAX_ITEMS);
     tree->items[tree->item_count] = (struct body_item){
         .kind = kind, .first = -1, .other = -1, .count = 1, .low = 1, .high = 1, .next = -1
     };
     return tree->item_count++;
 }
 
-static int add_ops(struct reader *r, int item, const struct body_op *op)
+static int add_ops(struct body_reader *r, int item, const struct body_op *op)
 {
     struct body_tree *tree = r->tree;
     int count = tree->items[item].count;
 
     if (tree->op_count + count > BODY_MAX_OPS)
-        return fail(r, op->place.start, op->place.end, ERR_ValueError,
-                    "%d instructions: a body has at most %d; a loop is written (...)*n",
-                    tree->op_count + count, BODY_MAX_OPS);
+        return body_text_fail(r, op->place.start, op->place.end, ERR_ValueError,
+                              "%d instructions: a body has at most %d; a loop is written (...)*n",
+                              tree->op_count + count, BODY_MAX_OPS);
     tree->items[item].first = tree->op_count;
     for (int i = 0; i < count; i++)
         tree->ops[tree->op_count++] = *op;
@@ -296,15 +174,16 @@ static bool says_same(const char *a, const char *b)
 }
 
 /* The keys of this instruction so far, and one more. */
-static int check_once(struct reader *r, struct body_place at, const char *key,
-                      char (*before)[NAME_SIZE], int *count)
+static int check_once(struct body_reader *r, struct body_place at, const char *key,
+                      char (*before)[BODY_NAME_SIZE], int *count)
 {
     for (int i = 0; i < *count; i++) {
         if (strcmp(key, before[i]) == 0)
-            return fail(r, at.start, at.end, ERR_ValueError, "%s= is given twice", key);
+            return body_text_fail(r, at.start, at.end, ERR_ValueError, "%s= is given twice", key);
         if (says_same(key, before[i]))
-            return fail(r, at.start, at.end, ERR_ValueError,
-                        "%s= and %s= say the same thing: give one of them", before[i], key);
+            return body_text_fail(r, at.start, at.end, ERR_ValueError,
+                                  "%s= and %s= say the same thing: give one of them", before[i],
+                                  key);
     }
     if (*count < MAX_KEYS) /* more than there are: one is unknown, and refused as such */
         strcpy(before[(*count)++], key);
@@ -312,29 +191,29 @@ static int check_once(struct reader *r, struct body_place at, const char *key,
 }
 
 /* "*8 hit=l1 bytes=16": what follows an instruction's name. */
-static int read_rest(struct reader *r, struct body_op *op, int *count)
+static int read_rest(struct body_reader *r, struct body_op *op, int *count)
 {
-    char word[NAME_SIZE], before[MAX_KEYS][NAME_SIZE];
+    char word[BODY_NAME_SIZE], before[MAX_KEYS][BODY_NAME_SIZE];
     struct body_place at;
     bool is_repeated = false;
     int keys = 0;
 
     for (;;) {
-        char c = skip(r);
+        char c = body_text_skip(r);
 
         if (c == '*' && is_repeated)
-            return fail(r, r->at, r->at + 1, ERR_SyntaxError,
-                        "* stands behind a * already: a loop of loops is ((...)*n)*m");
+            return body_text_fail(r, r->at, r->at + 1, ERR_SyntaxError,
+                                  "* stands behind a * already: a loop of loops is ((...)*n)*m");
         if (c == '*') {
             r->at++;
             is_repeated = true;
-            if (read_int(r, "repeats", 1, BODY_MAX_OPS, count) < 0)
+            if (body_text_int(r, "repeats", 1, BODY_MAX_OPS, count) < 0)
                 return -1;
         } else if (isalpha((unsigned char)c)) {
-            at = read_word(r, word);
-            if (!take(r, '=')) {
+            at = body_text_word(r, word);
+            if (!body_text_take(r, '=')) {
                 r->at = at.start;
-                return unexpected(r, "';' or key=value");
+                return body_text_unexpected(r, "';' or key=value");
             }
             if (check_once(r, at, word, before, &keys) < 0 || read_key(r, at, word, op) < 0)
                 return -1;
@@ -344,7 +223,7 @@ static int read_rest(struct reader *r, struct body_op *op, int *count)
     }
 }
 
-static int read_instruction(struct reader *r, struct body_place at, const char *word)
+static int read_instruction(struct body_reader *r, struct body_place at, const char *word)
 {
     struct body_op op = { .class = LAT_FMA,
                           .bytes = 4,
@@ -365,7 +244,7 @@ static int read_instruction(struct reader *r, struct body_place at, const char *
         }
     if (!is_known)
         return unknown_instruction(r, at, word);
-    if (op.use && take(r, '=') && read_int(r, "use", 1, BODY_MAX_OPS, &op.use) < 0)
+    if (op.use && body_text_take(r, '=') && body_text_int(r, "use", 1, BODY_MAX_OPS, &op.use) < 0)
         return -1;
     op.place_of_data = op.class == LAT_SHARED ? CORE_SHARED : CORE_DRAM;
     item = new_item(r, BODY_OP);
@@ -378,43 +257,44 @@ static int read_instruction(struct reader *r, struct body_place at, const char *
 
 /* ---- Groups ---- */
 
-static int read_list(struct reader *r, int *first);
+static int read_list(struct body_reader *r, int *first);
 
-static int read_group(struct reader *r, int *first)
+static int read_group(struct body_reader *r, int *first)
 {
-    if (expect(r, '(', "(") < 0)
+    if (body_text_expect(r, '(', "(") < 0)
         return -1;
     if (++r->depth > BODY_MAX_DEPTH)
-        return fail(r, r->at - 1, r->at, ERR_ValueError, "groups lie at most %d deep",
-                    BODY_MAX_DEPTH);
-    if (read_list(r, first) < 0 || expect(r, ')', "; or )") < 0)
+        return body_text_fail(r, r->at - 1, r->at, ERR_ValueError, "groups lie at most %d deep",
+                              BODY_MAX_DEPTH);
+    if (read_list(r, first) < 0 || body_text_expect(r, ')', "; or )") < 0)
         return -1;
     r->depth--;
     return 0;
 }
 
 /* "*16" or "*4..8" behind a group. */
-static int read_trips(struct reader *r, struct body_item *loop)
+static int read_trips(struct body_reader *r, struct body_item *loop)
 {
     size_t start;
 
-    if (!take(r, '*'))
+    if (!body_text_take(r, '*'))
         return 0;
     start = r->at;
-    if (read_int(r, "trips", 0, BODY_MAX_COUNT, &loop->low) < 0)
+    if (body_text_int(r, "trips", 0, BODY_MAX_COUNT, &loop->low) < 0)
         return -1;
     loop->high = loop->low;
-    if (!take(r, '.'))
+    if (!body_text_take(r, '.'))
         return 0;
-    if (expect(r, '.', "..") < 0 || read_int(r, "trips", 0, BODY_MAX_COUNT, &loop->high) < 0)
+    if (body_text_expect(r, '.', "..") < 0 ||
+        body_text_int(r, "trips", 0, BODY_MAX_COUNT, &loop->high) < 0)
         return -1;
     if (loop->high < loop->low)
-        return fail(r, start, r->at, ERR_ValueError, "trips %d..%d: the first is the lower one",
-                    loop->low, loop->high);
+        return body_text_fail(r, start, r->at, ERR_ValueError,
+                              "trips %d..%d: the first is the lower one", loop->low, loop->high);
     return 0;
 }
 
-static int read_loop(struct reader *r)
+static int read_loop(struct body_reader *r)
 {
     struct body_tree *tree = r->tree;
     int item = new_item(r, BODY_LOOP), outer = r->loop, first;
@@ -422,7 +302,8 @@ static int read_loop(struct reader *r)
     if (item < 0)
         return -1;
     if (tree->loop_count == MAX_LOOPS)
-        return fail(r, r->at, r->at, ERR_ValueError, "a body has at most %d loops", MAX_LOOPS);
+        return body_text_fail(r, r->at, r->at, ERR_ValueError, "a body has at most %d loops",
+                              MAX_LOOPS);
     r->loop = tree->loop_count++;
     tree->loops[r->loop] = (struct body_loop){ .first = tree->op_count, .parent = outer };
     if (read_group(r, &first) < 0 || read_trips(r, &tree->items[item]) < 0)
@@ -434,33 +315,33 @@ static int read_loop(struct reader *r)
 }
 
 /* "lanes=24" or "mask=0xff" behind if. */
-static int read_condition(struct reader *r, struct body_item *item)
+static int read_condition(struct body_reader *r, struct body_item *item)
 {
-    char word[NAME_SIZE];
+    char word[BODY_NAME_SIZE];
     struct body_place at;
 
-    if (skip(r) == '(')
+    if (body_text_skip(r) == '(')
         return 0;
-    at = read_word(r, word);
-    if ((strcmp(word, "lanes") != 0 && strcmp(word, "mask") != 0) || !take(r, '=')) {
+    at = body_text_word(r, word);
+    if ((strcmp(word, "lanes") != 0 && strcmp(word, "mask") != 0) || !body_text_take(r, '=')) {
         r->at = at.start;
-        return unexpected(r, "lanes=, mask= or (");
+        return body_text_unexpected(r, "lanes=, mask= or (");
     }
-    return word[0] == 'l' ? read_int(r, word, 1, WARP - 1, &item->lanes)
-                          : read_mask(r, &item->mask);
+    return word[0] == 'l' ? body_text_int(r, word, 1, WARP - 1, &item->lanes)
+                          : body_text_mask(r, &item->mask);
 }
 
-static int read_if(struct reader *r)
+static int read_if(struct body_reader *r)
 {
     int item = new_item(r, BODY_IF), first, other;
-    char word[NAME_SIZE];
+    char word[BODY_NAME_SIZE];
     struct body_place at;
 
     if (item < 0 || read_condition(r, &r->tree->items[item]) < 0 || read_group(r, &first) < 0)
         return -1;
     r->tree->items[item].first = first;
-    skip(r);
-    at = read_word(r, word);
+    body_text_skip(r);
+    at = body_text_word(r, word);
     if (strcmp(word, "else") != 0) {
         r->at = at.start;
         return item;
@@ -471,28 +352,29 @@ static int read_if(struct reader *r)
     return item;
 }
 
-static int read_split(struct reader *r)
+static int read_split(struct body_reader *r)
 {
     int item = new_item(r, BODY_SPLIT), first;
 
-    if (item < 0 || expect(r, '=', "=") < 0 ||
-        read_int(r, "split", 2, WARP, &r->tree->items[item].ways) < 0 || read_group(r, &first) < 0)
+    if (item < 0 || body_text_expect(r, '=', "=") < 0 ||
+        body_text_int(r, "split", 2, WARP, &r->tree->items[item].ways) < 0 ||
+        read_group(r, &first) < 0)
         return -1;
     r->tree->items[item].first = first;
     return item;
 }
 
-static int read_item(struct reader *r)
+static int read_item(struct body_reader *r)
 {
-    char word[NAME_SIZE];
+    char word[BODY_NAME_SIZE];
     struct body_place at;
 
-    if (skip(r) == '(')
+    if (body_text_skip(r) == '(')
         return read_loop(r);
-    at = read_word(r, word);
+    at = body_text_word(r, word);
     if (!word[0] || isdigit((unsigned char)word[0])) {
         r->at = at.start;
-        return unexpected(r, "an instruction");
+        return body_text_unexpected(r, "an instruction");
     }
     if (strcmp(word, "if") == 0)
         return read_if(r);
@@ -502,7 +384,7 @@ static int read_item(struct reader *r)
 }
 
 /* Items up to the end or a closing bracket. */
-static int read_list(struct reader *r, int *first)
+static int read_list(struct body_reader *r, int *first)
 {
     int last = -1;
 
@@ -510,21 +392,21 @@ static int read_list(struct reader *r, int *first)
     do {
         int item;
 
-        if (last >= 0 && (skip(r) == '\0' || skip(r) == ')'))
+        if (last >= 0 && (body_text_skip(r) == '\0' || body_text_skip(r) == ')'))
             return 0; /* a ';' at the end */
         item = read_item(r);
         if (item < 0)
             return -1;
         *(last < 0 ? first : &r->tree->items[last].next) = item;
         last = item;
-    } while (take(r, ';'));
+    } while (body_text_take(r, ';'));
     return 0;
 }
 
 int body_read(const char *text, struct arena *arena, struct body_tree *tree,
               struct body_place *place, struct err *err)
 {
-    struct reader r = { .text = text, .tree = tree, .place = place, .err = err };
+    struct body_reader r = { .text = text, .tree = tree, .place = place, .err = err };
 
     *tree = (struct body_tree){ .ops = arena_array(arena, BODY_MAX_OPS, sizeof *tree->ops),
                                 .loops = arena_array(arena, MAX_LOOPS, sizeof *tree->loops),
@@ -533,13 +415,13 @@ int body_read(const char *text, struct arena *arena, struct body_tree *tree,
     if (!tree->ops || !tree->loops || !tree->items)
         return err_set(err, ERR_ResourceError, "out of memory");
     if (strlen(text) > BODY_MAX_TEXT)
-        return fail(&r, BODY_MAX_TEXT, BODY_MAX_TEXT, ERR_ValueError,
-                    "%zu characters: a body has at most %d", strlen(text), BODY_MAX_TEXT);
+        return body_text_fail(&r, BODY_MAX_TEXT, BODY_MAX_TEXT, ERR_ValueError,
+                              "%zu characters: a body has at most %d", strlen(text), BODY_MAX_TEXT);
     tree->loops[0].parent = -1;
     if (read_list(&r, &tree->first) < 0)
         return -1;
-    if (skip(&r))
-        return unexpected(&r, "';'");
+    if (body_text_skip(&r))
+        return body_text_unexpected(&r, "';'");
     tree->loops[0].end = tree->op_count;
     return 0;
 }
