@@ -87,6 +87,24 @@ int expr_eval_with(struct session *session, struct source source, const struct l
 int expr_truth(struct scope *scope, const struct expr *expr, const struct value *v, bool *out,
                struct err *err) MUST_CHECK;
 
+/* Evaluates an expression for it. */
+int expr_eval_truth(struct scope *scope, const struct expr *expr, bool *out,
+                    struct err *err) MUST_CHECK;
+
+/* operators.c: -a !a ~a, a + b and its like; && and || look at b only where a does not decide. */
+int operator_unary(struct scope *scope, const struct expr *expr, struct value *out,
+                   struct err *err) MUST_CHECK;
+int operator_binary(struct scope *scope, const struct expr *expr, struct value *out,
+                    struct err *err) MUST_CHECK;
+
+/* members.c: a.b, a[i], t.line(6). */
+int member_field(struct scope *scope, const struct expr *expr, struct value *out,
+                 struct err *err) MUST_CHECK;
+int member_index(struct scope *scope, const struct expr *expr, struct value *out,
+                 struct err *err) MUST_CHECK;
+int member_method(struct scope *scope, const struct expr *expr, struct value *out,
+                  struct err *err) MUST_CHECK;
+
 /* Does kids[0] op kids[1] (+- tolerance) hold, element by element for lists of equal length? */
 struct comparison {
     struct value left, right;
