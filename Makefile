@@ -115,15 +115,15 @@ install: all                          ## install the program and its kernelspec 
 		$(DESTDIR)$(PREFIX)/share/jupyter/kernels/warpbook/kernel.json
 format:                               ## rewrite the C sources as .clang-format says (FILES=…)
 	@scripts/setup.sh lint && clang-format -i $(or $(FILES),$$(git ls-files '*.[ch]' ':!tests/data'))
-lint: arrows                          ## layout, arrows, words, clang-tidy
+lint: arrows words                    ## layout, arrows, words, clang-tidy
 	@scripts/setup.sh lint && scripts/lint.sh
-arrows:                               ## who may include whom
-	@scripts/arrows.sh
+arrows words:                         ## who may include whom; which words no file may hold
+	@scripts/$@.sh
 help:                                 ## this list
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12 | sort
+	@grep -hE '^[a-z -]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14 | sort
 clean:                                ## remove what was built
 	rm -rf $(BUILD)
 
 -include $(LIB_OBJ:.o=.d) $(BUILD)/jupyter-kernel/main.d
 .PHONY: all lab demo test test-long bench lessons unit binaries asan asan-binaries tsan fuzz install format lint \
-        arrows help clean
+        arrows words help clean

@@ -83,7 +83,8 @@ static void reference(const struct experiment_point *p, const struct experiment_
 /* Of all units, or of the memory's nominal bandwidth. */
 static double value(const struct experiment_point *p, const struct experiment_time *t)
 {
-    double instructions = (double)(p->x * (BLOCK / WARP) * COMPUTE_STEPS * CHAINS);
+    int64_t warps = p->x * BLOCK / WARP;
+    double instructions = (double)(warps * COMPUTE_STEPS * CHAINS);
     double most = (double)(share_sms(p->device) * max_i64(p->device->partitions, 1)) /
                   p->costs->classes[LAT_IMUL].interval;
     double bytes = (double)(p->x * rounds_of(p) * BLOCK * UNROLLED * VECTOR_BYTES);
