@@ -342,6 +342,19 @@ static const char *example_line(const struct magic *magic)
     return magic->example;
 }
 
+/* "%plot needs buffers, pieces of them, lists or {expressions}": the first clause of its help. */
+static int fail_missing(struct reader *r, const struct param *p, struct err *err)
+{
+    const char *example = example_line(r->magic);
+
+    lexer_fail_at(r->lexer, 0, r->lexer->source.text.size, err, ERR_UsageError,
+                  p->flags & PARAM_POSITIONAL ? "%s%s needs %.*s" : "%s%s needs %.*s=",
+                  magic_signs(r->magic), r->magic->name,
+                  (int)strcspn(p->flags & PARAM_POSITIONAL ? p->help : p->name, ";"),
+                  p->flags & PARAM_POSITIONAL ? p->help : p->name);
+    return err_next(err, "such as: %.*s", (int)strcspn(example, "\n"), example);
+}
+
 static int finish(struct reader *r, struct err *err)
 {
     for (size_t i = 0; i < r->magic->param_count; i++) {
@@ -353,11 +366,7 @@ static int finish(struct reader *r, struct err *err)
             return -1;
         if (!(p->flags & PARAM_REQUIRED))
             continue;
-        lexer_fail_at(r->lexer, 0, r->lexer->source.text.size, err, ERR_UsageError,
-                      "%s%s needs %s%s", magic_signs(r->magic), r->magic->name, p->name,
-                      p->flags & PARAM_POSITIONAL ? "" : "=");
-        return err_next(err, "such as: %.*s", (int)strcspn(example_line(r->magic), "\n"),
-                        example_line(r->magic));
+        return fail_missing(r, p, err);
     }
     return 0;
 }

@@ -78,6 +78,12 @@ static void put_int(struct buf *out, int64_t v)
 
 /* ---- nodes ---- */
 
+/* The loop's variable: the index itself where there is only one. */
+static const char *element(const struct writer *w)
+{
+    return w->buffer->rank == 1 ? "i" : "e";
+}
+
 static void put_node(struct writer *w, const struct node *n);
 
 static void use(struct writer *w, const struct buffer *b)
@@ -103,7 +109,7 @@ static void put_element(struct writer *w, const struct node *n, const char *open
     if (n->kind == NODE_GATHER)
         put_node(w, n->kids[0]);
     else
-        buf_puts(w->out, "e");
+        buf_puts(w->out, element(w));
     buf_puts(w->out, close);
     buf_printf(w->out, "]%s", n->path ? n->path : "");
 }
@@ -198,15 +204,16 @@ static void put_random(struct writer *w, const struct node *n)
         put_double(w->out, n->f);
         buf_puts(w->out, " + ");
         put_double(w->out, n->g);
-        buf_printf(w->out, " * wb_normal(%lluULL, e, %u))", (unsigned long long)n->seed, w->lane);
+        buf_printf(w->out, " * wb_normal(%lluULL, %s, %u))", (unsigned long long)n->seed,
+                   element(w), w->lane);
         return;
     }
     buf_puts(w->out, "(");
     put_double(w->out, n->f);
     buf_puts(w->out, " + ");
     put_double(w->out, n->g - n->f);
-    buf_printf(w->out, " * wb_uniform(%lluULL, e, %u, %s))", (unsigned long long)n->seed, w->lane,
-               w->kind == SCALAR_DOUBLE ? "true" : "false");
+    buf_printf(w->out, " * wb_uniform(%lluULL, %s, %u, %s))", (unsigned long long)n->seed,
+               element(w), w->lane, w->kind == SCALAR_DOUBLE ? "true" : "false");
 }
 
 static void put_compare(struct writer *w, const struct node *n)
@@ -242,9 +249,10 @@ static void put_node(struct writer *w, const struct node *n)
     case NODE_IOTA:
         if (n->a == 0)
             put_int(w->out, n->b);
+        else if (n->a == 1 && !n->b)
+            buf_puts(w->out, element(w));
         else
-            buf_printf(w->out, n->a == 1 && !n->b ? "e" : "(e * %lld + %lld)", (long long)n->a,
-                       (long long)n->b);
+            buf_printf(w->out, "(%s * %lld + %lld)", element(w), (long long)n->a, (long long)n->b);
         break;
     case NODE_LOAD:
     case NODE_GATHER:
@@ -321,12 +329,11 @@ static void put_indexes(struct writer *w)
     const struct buffer *b = w->buffer;
     int64_t inner = 1;
 
+    if (b->rank == 1)
+        return;
     for (int d = b->rank - 1; d >= 0; d--) {
-        if (b->rank == 1)
-            buf_puts(w->out, "            const long long i = e;\n");
-        else
-            buf_printf(w->out, "            const long long %c = e / %lld %% %lld;\n", "ijk"[d],
-                       (long long)inner, (long long)b -> shape[d]);
+        buf_printf(w->out, "            const long long %c = e / %lld %% %lld;\n", "ijk"[d],
+                   (long long)inner, (long long)b -> shape[d]);
         inner *= b->shape[d];
     }
     for (int d = 0; d < b->rank; d++)
@@ -339,7 +346,7 @@ static void put_store(struct writer *w, const struct leaf *leaf)
 {
     struct element_type type;
 
-    buf_printf(w->out, "            host[e]%s = (", leaf->path);
+    buf_printf(w->out, "            host[%s]%s = (", element(w), leaf->path);
     element_type_builtin(scalar_name(leaf->kind), &type);
     export_type(&type, w->out);
     buf_puts(w->out, ")(");
@@ -404,12 +411,12 @@ static bool put_random_integer(struct writer *w, struct scope *scope, const stru
     }
     if (call->count == 1)
         buf_printf(w->out,
-                   w->kind == SCALAR_BOOL ? "wb_bits(%lluULL, e, %u) & 1"
-                                          : "wb_bits(%lluULL, e, %u)",
-                   (unsigned long long)v[0], w->lane);
+                   w->kind == SCALAR_BOOL ? "wb_bits(%lluULL, %s, %u) & 1"
+                                          : "wb_bits(%lluULL, %s, %u)",
+                   (unsigned long long)v[0], element(w), w->lane);
     else
-        buf_printf(w->out, "wb_between(%lluULL, e, %u, %lldLL, %lldLL)", (unsigned long long)v[0],
-                   w->lane, (long long)v[1], (long long)v[2]);
+        buf_printf(w->out, "wb_between(%lluULL, %s, %u, %lldLL, %lldLL)", (unsigned long long)v[0],
+                   element(w), w->lane, (long long)v[1], (long long)v[2]);
     return true;
 }
 
@@ -436,9 +443,9 @@ static bool put_one(struct writer *w, struct scope *scope, struct initial *initi
     }
     if (is_word(expr, "iota")) {
         if (leaf_count == 1)
-            buf_puts(w->out, "e");
+            buf_puts(w->out, element(w));
         else
-            buf_printf(w->out, "e * %zu + %u", leaf_count, w->lane);
+            buf_printf(w->out, "%s * %zu + %u", element(w), leaf_count, w->lane);
         return true;
     }
     if ((expr->kind == EXPR_LIST || expr->kind == EXPR_DIM) && w->lane < expr->count)
@@ -456,8 +463,8 @@ static bool put_one(struct writer *w, struct scope *scope, struct initial *initi
 static bool put_loop(struct writer *w, struct scope *scope, struct initial *initial,
                      const struct leaf *leaves, size_t count)
 {
-    buf_printf(w->out, "        for (long long e = 0; e < %lld; e++) {\n",
-               (long long)w->buffer->count);
+    buf_printf(w->out, "        for (long long %s = 0; %s < %lld; %s++) {\n", element(w),
+               element(w), (long long)w->buffer->count, element(w));
     put_indexes(w);
     for (size_t l = 0; l < count; l++) {
         w->lane = (unsigned)l;

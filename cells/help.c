@@ -97,6 +97,13 @@ static void put_number(struct buf *out, double v)
         buf_printf(out, "%g", v);
 }
 
+/* Words have no range between them. */
+static bool has_ranges(const struct param *p)
+{
+    return p->type == PARAM_INT || p->type == PARAM_FLOAT || p->type == PARAM_DIM ||
+           p->type == PARAM_VALUE;
+}
+
 static void put_param(struct buf *out, const struct param *p)
 {
     struct buf head = { 0 }, text = { 0 };
@@ -117,7 +124,7 @@ static void put_param(struct buf *out, const struct param *p)
         put_number(&text, p->max);
     }
     if (p->flags & PARAM_SWEEP)
-        buf_puts(&text, " (or a range, a list)");
+        buf_puts(&text, has_ranges(p) ? " (or a range, a list)" : " (or a list)");
     put_hanging(out, buf_text(&head), 21, buf_text(&text));
     out->is_failed |= head.is_failed || text.is_failed;
     buf_done(&head);

@@ -138,6 +138,10 @@ int call_device(const struct call *call, struct session_device *out, struct err 
  */
 int call_take_result(struct call *call, struct result *result, struct err *err) MUST_CHECK;
 
+/* The same for a result that may have failed on its way: then it is released, and -1 returned. */
+int call_finish(struct call *call, struct result *result, bool has_failed,
+                struct err *err) MUST_CHECK;
+
 /*
  * For numbers that are the model's, whatever the session's device is: sets the field "device"
  * (name, capability, source "model").

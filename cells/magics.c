@@ -244,6 +244,14 @@ out:
     return rc;
 }
 
+int call_finish(struct call *call, struct result *result, bool has_failed, struct err *err)
+{
+    if (!has_failed)
+        return call_take_result(call, result, err);
+    result_release(&result);
+    return -1;
+}
+
 /* ---- the parameters in words ---- */
 
 static bool is_skipped(const char *skip, const char *name)

@@ -56,6 +56,17 @@ const char *result_text(struct result *result, const char *fmt, ...)
     return text;
 }
 
+const char *result_points_text(struct result *result, size_t points)
+{
+    return points == 2 ? "both points" : result_text(result, "all %zu points", points);
+}
+
+const char *result_first_text(struct result *result, size_t shown, size_t points)
+{
+    return result_text(result, "The first %zu of %zu points; the sweep field has all.", shown,
+                       points);
+}
+
 static struct view_block *add_block(struct result *result, enum view_kind kind)
 {
     struct view_block *block = arena_alloc(result->arena, sizeof(*block));

@@ -78,6 +78,11 @@ void result_release(struct result **result);
 
 /* Building a view. Each returns NULL, and the result stays usable, when out of memory. */
 const char *result_text(struct result *result, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* "both points", "all 12 points"; "The first 40 of 256 points; the sweep field has all." */
+const char *result_points_text(struct result *result, size_t points);
+const char *result_first_text(struct result *result, size_t shown, size_t points);
+
 struct view_table *view_add_table(struct result *result, const struct view_column *columns,
                                   size_t column_count, size_t row_count);
 void view_cell(struct view_table *table, size_t row, size_t column, const char *text);

@@ -34,6 +34,20 @@ int sweep_init(struct sweep *sweep, const struct call *call, struct err *err)
     return 0;
 }
 
+void *sweep_array(const struct sweep *sweep, size_t size, struct err *err)
+{
+    void *elements = arena_array(sweep->call->arena, sweep->points, size);
+
+    if (!elements)
+        err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+    return elements;
+}
+
+void *sweep_start(struct sweep *sweep, const struct call *call, size_t size, struct err *err)
+{
+    return sweep_init(sweep, call, err) < 0 ? NULL : sweep_array(sweep, size, err);
+}
+
 size_t sweep_index(const struct sweep *sweep, size_t point, size_t k)
 {
     for (size_t i = sweep->key_count - 1; i > k; i--)

@@ -28,6 +28,13 @@ struct sweep {
  */
 int sweep_init(struct sweep *sweep, const struct call *call, struct err *err) MUST_CHECK;
 
+/*
+ * One element of `size` bytes for each point, all zero; the call's arena owns them. NULL with
+ * ResourceError. sweep_start fills the sweep first: NULL with what sweep_init fails with, too.
+ */
+void *sweep_array(const struct sweep *sweep, size_t size, struct err *err);
+void *sweep_start(struct sweep *sweep, const struct call *call, size_t size, struct err *err);
+
 /* The number of the value that key k has at a point. */
 size_t sweep_index(const struct sweep *sweep, size_t point, size_t k);
 

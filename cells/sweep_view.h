@@ -40,6 +40,9 @@ const char *sweep_percent(const struct sweep_view *v, size_t point);
 const char *sweep_point_text(const struct sweep_view *v, size_t point);
 const char *sweep_span_text(const struct sweep_view *v, size_t from, size_t to, size_t k);
 
+/* "%occupancy block=64 regs=16 device=A100": the line that asks for one point of the sweep. */
+const char *sweep_call_text(const struct sweep_view *v, size_t point);
+
 /* The first point with the highest, and the lowest, value; whether all have the same. */
 size_t sweep_best(const struct sweep_view *v);
 size_t sweep_worst(const struct sweep_view *v);
@@ -66,6 +69,9 @@ typedef json_t *sweep_point_json(const struct sweep_view *v, const void *of, siz
  */
 int sweep_set_fields(const struct sweep_view *v, sweep_point_json *point_json, const void *of,
                      bool has_best, struct err *err) MUST_CHECK;
+
+/* How the values of key k, one of the last two, lie best along an axis. */
+enum figure_scale sweep_scale(const struct sweep *sweep, size_t k);
 
 /* The figure of one or two keys; its conclusion is the view's answer, set before. */
 void sweep_add_figure(const struct sweep_view *v);

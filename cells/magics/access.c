@@ -286,21 +286,16 @@ static int run(struct call *call, struct err *err)
     struct result *result;
     struct sweep sweep;
 
-    if (sweep_init(&sweep, call, err) < 0)
-        return -1;
-    points = arena_array(call->arena, sweep.points, sizeof(*points));
-    if (!points)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
-    if (run_all(&sweep, points, err) < 0)
+    points = sweep_start(&sweep, call, sizeof(*points), err);
+    if (!points || run_all(&sweep, points, err) < 0)
         return -1;
     result = result_new("access", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (call_set_model(call, result, err) < 0 || show(result, &sweep, points, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result,
+                       call_set_model(call, result, err) < 0 ||
+                           show(result, &sweep, points, err) < 0,
+                       err);
 }
 
 /* ---- the row ---- */

@@ -40,29 +40,42 @@ static json_t *point_json(const struct sweep_view *v, const void *of, size_t i)
     return json_whole(object, failed);
 }
 
+/* Global memory has sectors and lines, shared memory passes and lanes that want one bank. */
+static const char *cell(const struct sweep_view *v, const struct access_point *p, size_t column)
+{
+    bool is_known = column == 0 || p->is_shared == (column == 2 || column == 3);
+    int64_t values[] = { p->requests, p->sectors, p->passes, p->degree, p->lines };
+
+    return is_known ? access_number(v->result, values[column]) : "-";
+}
+
 static void add_table(const struct sweep_view *v, const struct access_point *points, size_t rows)
 {
-    static const struct view_column columns[] = {
-        { "", VIEW_LEFT },
-        { "requests", VIEW_RIGHT },
-        { "sectors", VIEW_RIGHT },
-        { "passes", VIEW_RIGHT },
-        { "degree", VIEW_RIGHT },
-        { "lines", VIEW_RIGHT },
-        { "efficiency", VIEW_RIGHT },
-    };
-    struct view_table *table = view_add_table(v->result, columns, COUNT(columns), rows);
+    static const char *const heads[] = { "requests", "sectors", "passes", "degree", "lines" };
+    struct view_column columns[COUNT(heads) + 2] = { { "", VIEW_LEFT } };
+    size_t shown[COUNT(heads)], count = 0;
+    bool has_global = false, has_shared = false;
+    struct view_table *table;
 
+    for (size_t i = 0; i < v->sweep->points; i++) {
+        has_shared |= points[i].is_shared;
+        has_global |= !points[i].is_shared;
+    }
+    for (size_t c = 0; c < COUNT(heads); c++)
+        if (c == 0 || (c == 2 || c == 3 ? has_shared : has_global)) {
+            shown[count++] = c;
+            columns[count] = (struct view_column){ heads[c], VIEW_RIGHT };
+        }
+    columns[count + 1] = (struct view_column){ !has_shared   ? "useful"
+                                               : !has_global ? "banks used"
+                                                             : "efficiency",
+                                               VIEW_RIGHT };
+    table = view_add_table(v->result, columns, count + 2, rows);
     for (size_t i = 0; i < rows; i++) {
-        const struct access_point *p = &points[i];
-
         view_cell(table, i, 0, sweep_point_text(v, i));
-        view_cell(table, i, 1, access_number(v->result, p->requests));
-        view_cell(table, i, 2, p->is_shared ? "-" : access_number(v->result, p->sectors));
-        view_cell(table, i, 3, p->is_shared ? access_number(v->result, p->passes) : "-");
-        view_cell(table, i, 4, p->is_shared ? access_number(v->result, p->degree) : "-");
-        view_cell(table, i, 5, access_number(v->result, p->lines));
-        view_cell(table, i, 6, sweep_percent(v, i));
+        for (size_t c = 0; c < count; c++)
+            view_cell(table, i, c + 1, cell(v, &points[i], shown[c]));
+        view_cell(table, i, count + 1, sweep_percent(v, i));
     }
 }
 
@@ -72,8 +85,8 @@ static const char *answer(const struct sweep_view *v, const struct access_point 
     const char *what = points[0].is_shared ? "Banks used" : "Useful";
 
     if (sweep_is_flat(v))
-        return result_text(v->result, "%s %s at all %zu points.", what, sweep_percent(v, best),
-                           v->sweep->points);
+        return result_text(v->result, "%s %s at %s.", what, sweep_percent(v, best),
+                           result_points_text(v->result, v->sweep->points));
     return result_text(v->result, "%s %s to %s: the worst first at %s, the best at %s.", what,
                        sweep_percent(v, worst), sweep_percent(v, best), sweep_point_text(v, worst),
                        sweep_point_text(v, best));
@@ -82,7 +95,7 @@ static const char *answer(const struct sweep_view *v, const struct access_point 
 int access_show_sweep(struct result *result, const struct sweep *sweep,
                       const struct access_point *points, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     struct sweep_view v = {
         .result = result,
         .sweep = sweep,
@@ -95,7 +108,7 @@ int access_show_sweep(struct result *result, const struct sweep *sweep,
     size_t rows = sweep->points < MOST_ROWS ? sweep->points : MOST_ROWS;
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].efficiency;
     if (sweep_set_fields(&v, point_json, points, false, err) < 0)
@@ -103,13 +116,10 @@ int access_show_sweep(struct result *result, const struct sweep *sweep,
     result->view.answer = answer(&v, points);
     result->view.origin = result_text(result, "memory model   %s", access_parameters(sweep->call));
     add_table(&v, points, rows);
-    result->view.closing =
-        rows < sweep->points
-            ? result_text(result, "The first %zu of %zu points; the sweep field has all.", rows,
-                          sweep->points)
-            : result_text(result,
-                          "Next: %%access with %s shows which lane touches what at the worst.",
-                          sweep_point_text(&v, sweep_worst(&v)));
+    result->view.closing = rows < sweep->points
+                               ? result_first_text(result, rows, sweep->points)
+                               : result_text(result, "Next: %s shows which lane touches what.",
+                                             sweep_call_text(&v, sweep_worst(&v)));
     sweep_add_figure(&v);
     return 0;
 }

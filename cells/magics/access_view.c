@@ -215,7 +215,8 @@ static const char *closing(struct result *r, const struct call *call, const stru
                            "With offset=0 base=0, %s sectors: the warp starts where a sector does.",
                            access_number(r, changed->sectors));
     if (p->is_shared ? p->conflicts > 0 : p->sectors > p->best_sectors)
-        return "Neighbouring lanes should ask for neighbouring words: index={tid} is best.";
+        return result_text(r, "Neighbouring lanes should ask for neighbouring words: %s is best.",
+                           call_given(call, "stride") ? "stride=1" : "index={tid}");
     return p->is_shared ? "Next: %access stride=1..32 space=shared shows which strides conflict."
                         : "Next: %access stride=1..32 shows what a stride costs.";
 }

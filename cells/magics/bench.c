@@ -362,11 +362,10 @@ static int run(struct call *call, struct err *err)
     result = result_new("bench", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (set_fields(result, call, &bench, err) < 0 || show(result, call, &bench, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result,
+                       set_fields(result, call, &bench, err) < 0 ||
+                           show(result, call, &bench, err) < 0,
+                       err);
 }
 
 static const struct param PARAMS[] = {

@@ -447,11 +447,7 @@ static int run(struct call *call, struct err *err)
                        "%s and %s: two results compare, or two buffers", c.names[0], c.names[1]);
         err_next(err, "a number is compared by %%check a == b");
     }
-    if (rc < 0) {
-        result_release(&c.result);
-        return -1;
-    }
-    return call_take_result(call, c.result, err);
+    return call_finish(call, c.result, rc < 0, err);
 }
 
 static const struct param PARAMS[] = {

@@ -84,12 +84,8 @@ static int run(struct call *call, struct err *err)
     struct sweep sweep;
     int rc;
 
-    if (sweep_init(&sweep, call, err) < 0)
-        return -1;
-    points = arena_array(call->arena, sweep.points, sizeof(*points));
-    if (!points)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
-    if (run_all(&sweep, points, err) < 0)
+    points = sweep_start(&sweep, call, sizeof(*points), err);
+    if (!points || run_all(&sweep, points, err) < 0)
         return -1;
     result = result_new("lanes", 1);
     if (!result)
@@ -98,11 +94,7 @@ static int run(struct call *call, struct err *err)
     if (rc == 0)
         rc = sweep.key_count ? lanes_show_sweep(result, &sweep, points, err)
                              : lanes_show_one(result, call, points, err);
-    if (rc < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, rc < 0, err);
 }
 
 /* ---- the row ---- */

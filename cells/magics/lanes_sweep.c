@@ -74,9 +74,9 @@ static const char *cycles_answer(const struct sweep_view *v, const struct lanes_
             worst = i;
     }
     if (lanes_point_cycles(&points[best]) == lanes_point_cycles(&points[worst]))
-        return result_text(v->result, "Lanes busy %s and %s cycles at all %zu points.",
-                           sweep_percent(v, 0), lanes_count(v->result, lanes_point_cycles(points)),
-                           v->sweep->points);
+        return result_text(v->result, "Lanes busy %s and %s cycles at %s.", sweep_percent(v, 0),
+                           lanes_count(v->result, lanes_point_cycles(points)),
+                           result_points_text(v->result, v->sweep->points));
     return result_text(v->result, "%s to %s cycles for lanes busy %s: the fewest at %s.",
                        lanes_count(v->result, lanes_point_cycles(&points[best])),
                        lanes_count(v->result, lanes_point_cycles(&points[worst])),
@@ -100,7 +100,7 @@ static const char *answer(const struct sweep_view *v, const struct lanes_point *
 int lanes_show_sweep(struct result *result, const struct sweep *sweep,
                      const struct lanes_point *points, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     struct sweep_view v = { .result = result,
                             .sweep = sweep,
                             .values = values,
@@ -111,7 +111,7 @@ int lanes_show_sweep(struct result *result, const struct sweep *sweep,
     size_t rows = sweep->points < MOST_ROWS ? sweep->points : MOST_ROWS;
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].total.lane_efficiency;
     if (sweep_set_fields(&v, point_json, points, false, err) < 0)
@@ -120,10 +120,10 @@ int lanes_show_sweep(struct result *result, const struct sweep *sweep,
     result->view.origin =
         result_text(result, "lane model   %s", lanes_parameters(sweep->call, points));
     add_table(&v, points, rows);
-    if (rows < sweep->points)
-        result->view.closing =
-            result_text(result, "The first %zu of %zu points; the sweep field has all.", rows,
-                        sweep->points);
+    result->view.closing = rows < sweep->points
+                               ? result_first_text(result, rows, sweep->points)
+                               : result_text(result, "Next: %s shows its passes one by one.",
+                                             sweep_call_text(&v, sweep_worst(&v)));
     if (sweep_is_flat(&v)) {
         for (size_t i = 0; i < sweep->points; i++)
             values[i] = (double)lanes_point_cycles(&points[i]);

@@ -37,12 +37,10 @@ static int run_one(struct call *call, const struct launch_line *line, const stru
     result = result_new("launch", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (launch_set_fields(result, call, &point, err) < 0 ||
-        launch_view(result, call, &point, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result,
+                       launch_set_fields(result, call, &point, err) < 0 ||
+                           launch_view(result, call, &point, err) < 0,
+                       err);
 }
 
 static int run_sweep(struct call *call, const struct launch_line *line, const struct sweep *sweep,
@@ -52,11 +50,7 @@ static int run_sweep(struct call *call, const struct launch_line *line, const st
 
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (launch_sweep_run(result, call, line, sweep, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, launch_sweep_run(result, call, line, sweep, err) < 0, err);
 }
 
 /* `name` alone stands for its last launch, and there is none. */

@@ -96,6 +96,13 @@ static const char *us_text(const struct swept *s, double us)
     return us < 100 ? result_text(s->result, "%.1f", us) : result_text(s->result, "%.0f", us);
 }
 
+/* The start takes nearly all of the time, so that only the cycles tell the points apart. */
+static bool is_told_by_cycles(const struct swept *s)
+{
+    return s->us[s->worst] < s->us[s->best] * 1.005 && s->is_by_cycles &&
+           rank(s, s->worst) > 1.005 * rank(s, s->best);
+}
+
 static const char *answer(const struct swept *s)
 {
     const char *name = s->points[0].plan.kernel;
@@ -104,15 +111,16 @@ static const char *answer(const struct swept *s)
     if (isnan(best) || isnan(worst))
         return result_text(s->result, "%.40s ran at %zu points, no fault found.", name,
                            s->sweep->points);
-    if (worst < best * 1.005 && s->is_by_cycles && rank(s, s->worst) > 1.005 * rank(s, s->best))
+    if (is_told_by_cycles(s))
         return result_text(s->result,
-                           "%.40s takes %s us at all %zu points, most of it to start; the fewest "
+                           "%.40s takes %s us at %s, most of it to start; the fewest "
                            "cycles at %s: %.0f, the most at %s: %.0f.",
-                           name, us_text(s, best), s->sweep->points, point_text(s, s->best),
-                           rank(s, s->best), point_text(s, s->worst), rank(s, s->worst));
+                           name, us_text(s, best), result_points_text(s->result, s->sweep->points),
+                           point_text(s, s->best), rank(s, s->best), point_text(s, s->worst),
+                           rank(s, s->worst));
     if (worst < best * 1.005)
-        return result_text(s->result, "%.40s takes %s us at all %zu points.", name,
-                           us_text(s, best), s->sweep->points);
+        return result_text(s->result, "%.40s takes %s us at %s.", name, us_text(s, best),
+                           result_points_text(s->result, s->sweep->points));
     return result_text(s->result, "%.40s is fastest at %s: %s us; slowest at %s: %s us (%.2fx).",
                        name, point_text(s, s->best), us_text(s, best), point_text(s, s->worst),
                        us_text(s, worst), worst / best);
@@ -202,12 +210,20 @@ static void add_table(const struct swept *s)
             view_mark(table, i);
     }
     if (rows < s->sweep->points)
-        s->result->view.closing =
-            result_text(s->result, "The first %zu of %zu points; the sweep field has all.", rows,
-                        s->sweep->points);
+        s->result->view.closing = result_first_text(s->result, rows, s->sweep->points);
 }
 
 /* ---- the figure ---- */
+
+static struct figure_axis value_axis(const struct swept *s)
+{
+    return (struct figure_axis){ .label = is_told_by_cycles(s) ? "cycles" : "us" };
+}
+
+static double value_at(const struct swept *s, size_t point)
+{
+    return is_told_by_cycles(s) ? rank(s, point) : s->us[point];
+}
 
 /* One curve over key x for each value of the other key, or one curve. */
 static void add_curves(const struct swept *s, struct figure *figure, size_t x)
@@ -218,7 +234,7 @@ static void add_curves(const struct swept *s, struct figure *figure, size_t x)
     double *xs = arena_array(s->call->arena, n, sizeof(*xs));
     double *ys = arena_array(s->call->arena, n, sizeof(*ys));
     struct figure_axis axis = { .label = sweep->keys[x].param->name, .unit = UNIT_POW2 };
-    struct figure_axis value = { .label = "us" };
+    struct figure_axis value = value_axis(s);
     struct panel *panel = figure_add_lines(figure, NULL, axis, value);
 
     for (size_t c = 0; xs && ys && c < curves; c++) {
@@ -229,7 +245,7 @@ static void add_curves(const struct swept *s, struct figure *figure, size_t x)
             size_t point = sweep->key_count == 1 ? i : x == 1 ? c * n + i : i * curves + c;
 
             xs[i] = sweep_number(sweep, point, x);
-            ys[i] = s->us[point];
+            ys[i] = value_at(s, point);
             if (sweep->key_count > 1)
                 name = result_text(s->result, "%s=%s", sweep->keys[other].param->name,
                                    label(s, point, other));
@@ -245,12 +261,15 @@ static void add_bars(const struct swept *s, struct figure *figure)
     static const char *const WHAT = "time";
     size_t n = s->sweep->points < MOST_ROWS ? s->sweep->points : MOST_ROWS;
     const char **names = arena_array(s->call->arena, n, sizeof(*names));
-    struct figure_axis value = { .label = "us" };
+    double *values = arena_array(s->call->arena, n, sizeof(*values));
 
-    for (size_t i = 0; names && i < n; i++)
+    if (!names || !values)
+        return;
+    for (size_t i = 0; i < n; i++) {
         names[i] = point_text(s, i);
-    if (names)
-        figure_add_bars(figure, NULL, value, names, n, &WHAT, 1, s->us, NULL);
+        values[i] = value_at(s, i);
+    }
+    figure_add_bars(figure, NULL, value_axis(s), names, n, &WHAT, 1, values, NULL);
 }
 
 static void add_figure(const struct swept *s)

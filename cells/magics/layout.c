@@ -220,12 +220,8 @@ static int run(struct call *call, struct err *err)
     struct sweep sweep;
     int rc;
 
-    if (sweep_init(&sweep, call, err) < 0)
-        return -1;
-    points = arena_array(call->arena, sweep.points, sizeof(*points));
-    if (!points)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
-    if (read_all(&sweep, points, err) < 0)
+    points = sweep_start(&sweep, call, sizeof(*points), err);
+    if (!points || read_all(&sweep, points, err) < 0)
         return -1;
     result = result_new("layout", 1);
     if (!result)
@@ -234,11 +230,7 @@ static int run(struct call *call, struct err *err)
     if (rc == 0)
         rc = sweep.key_count ? layout_show_sweep(result, &sweep, points, err)
                              : layout_show_one(result, call, points, err);
-    if (rc < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, rc < 0, err);
 }
 
 /* ---- the row ---- */

@@ -93,8 +93,8 @@ static const char *answer(const struct sweep_view *v, bool has_n)
                            sweep_percent(v, best), sweep_point_text(v, best),
                            sweep_percent(v, worst), sweep_point_text(v, worst));
     if (sweep_is_flat(v))
-        return result_text(v->result, "Lanes in use %s at all %zu points.", sweep_percent(v, best),
-                           v->sweep->points);
+        return result_text(v->result, "Lanes in use %s at %s.", sweep_percent(v, best),
+                           result_points_text(v->result, v->sweep->points));
     return result_text(v->result, "Lanes in use %s to %s: the worst at %s, the best first at %s.",
                        sweep_percent(v, worst), sweep_percent(v, best), sweep_point_text(v, worst),
                        sweep_point_text(v, best));
@@ -103,7 +103,7 @@ static const char *answer(const struct sweep_view *v, bool has_n)
 int layout_show_sweep(struct result *result, const struct sweep *sweep,
                       const struct layout_point *points, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     bool has_n = points[0].has_n;
     struct sweep_view v = { .result = result,
                             .sweep = sweep,
@@ -115,7 +115,7 @@ int layout_show_sweep(struct result *result, const struct sweep *sweep,
     size_t rows = sweep->points < MOST_ROWS ? sweep->points : MOST_ROWS;
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = has_n ? layout_split_share(&points[i]) : points[i].layout.lane_efficiency;
     if (sweep_set_fields(&v, point_json, points, false, err) < 0)
@@ -128,9 +128,7 @@ int layout_show_sweep(struct result *result, const struct sweep *sweep,
     else
         add_cut(&v, points, rows);
     if (rows < sweep->points)
-        result->view.closing =
-            result_text(result, "The first %zu of %zu points; the sweep field has all.", rows,
-                        sweep->points);
+        result->view.closing = result_first_text(result, rows, sweep->points);
     sweep_add_figure(&v);
     return 0;
 }

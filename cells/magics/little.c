@@ -204,11 +204,9 @@ static int show_device(struct result *result, struct call *call, struct err *err
     struct little_case *cases;
     struct sweep sweep;
 
-    if (sweep_init(&sweep, call, err) < 0)
-        return -1;
-    cases = arena_array(call->arena, sweep.points, sizeof(*cases));
+    cases = sweep_start(&sweep, call, sizeof(*cases), err);
     if (!cases)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
+        return -1;
     for (size_t i = 0; i < sweep.points; i++)
         if (read_case(&sweep, i, &cases[i], err) < 0 || call_check_stop(call, err) < 0)
             return -1;
@@ -234,11 +232,7 @@ static int run(struct call *call, struct err *err)
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
     rc = is_law ? little_show_law(result, call, err) : show_device(result, call, err);
-    if (rc < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, rc < 0, err);
 }
 
 /* ---- the row ---- */

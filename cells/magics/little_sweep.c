@@ -47,8 +47,8 @@ static const char *answer_text(const struct little_sweep *s)
     const char *what = v->what;
 
     if (sweep_is_flat(v))
-        return result_text(v->result, "%s of the %s at all %zu points.", sweep_percent(v, best),
-                           what, v->sweep->points);
+        return result_text(v->result, "%s of the %s at %s.", sweep_percent(v, best), what,
+                           result_points_text(v->result, v->sweep->points));
     if (v->values[best] >= 1)
         return result_text(v->result, "%s to 100 %% of the %s: full first at %s.",
                            sweep_percent(v, worst), what, sweep_point_text(v, best));
@@ -95,8 +95,7 @@ static void add_rows(const struct little_sweep *s)
             view_mark(table, r);
     }
     v->result->view.closing =
-        shown < n ? result_text(v->result, "The first %zu of %zu points; the sweep field has all.",
-                                shown, n)
+        shown < n ? result_first_text(v->result, shown, n)
                   : "Next: %simulate body=\"ldg; use\" shows one of these kernels issue by issue.";
 }
 
@@ -147,7 +146,7 @@ static int set_fields(const struct little_sweep *s, struct err *err)
 int little_show_sweep(struct result *result, const struct sweep *sweep, struct little_case *cases,
                       struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, 3 * sizeof(*values));
+    double *values = sweep_array(sweep, 3 * sizeof(*values), err);
     bool is_loaded = !cases[0].is_arithmetic && cases[0].kernel.queue > 0;
     struct little_sweep s = { .view = { .result = result,
                                         .sweep = sweep,
@@ -167,7 +166,7 @@ int little_show_sweep(struct result *result, const struct sweep *sweep, struct l
     int k = sweep_find(sweep, "device");
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++) {
         values[i] = cases[i].plain.fraction;
         values[sweep->points + i] = cases[i].loaded.fraction;

@@ -266,12 +266,8 @@ static int run(struct call *call, struct err *err)
     const char *parameters;
     int rc;
 
-    if (sweep_init(&sweep, call, err) < 0)
-        return -1;
-    points = arena_array(call->arena, sweep.points, sizeof(*points));
-    if (!points)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
-    if (eval_all(&sweep, points, err) < 0)
+    points = sweep_start(&sweep, call, sizeof(*points), err);
+    if (!points || eval_all(&sweep, points, err) < 0)
         return -1;
     result = result_new("occupancy", 1);
     if (!result)
@@ -280,11 +276,7 @@ static int run(struct call *call, struct err *err)
     rc = set_kernel_input(call, result, points, err);
     if (rc == 0)
         rc = show(result, &sweep, points, parameters, err);
-    if (rc < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, rc < 0, err);
 }
 
 /* ---- the row ---- */

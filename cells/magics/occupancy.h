@@ -44,8 +44,21 @@ json_t *occupancy_spills_json(const struct occupancy_point *point);
 int occupancy_set_fields(struct result *result, const struct occupancy_point *point,
                          const struct occupancy_advice *advice, struct err *err) MUST_CHECK;
 
-/* Rows that say which roundings and rules acted. */
+/* Rows that say which roundings and rules acted; occupancy_add_facts adds what others would give.
+ */
 void occupancy_add_reasons(struct result *result, const struct occupancy_point *point);
+void occupancy_add_facts(struct result *result, const struct occupancy_point *point);
+
+/* "..40: 100 %    41..48: 83.3 % <": around what was asked for; NULL: nothing to say. */
+const char *occupancy_regs_text(struct result *result, const struct occupancy_point *point);
+const char *occupancy_block_text(struct result *result, const struct occupancy_point *point);
+const char *occupancy_shared_text(struct result *result, const struct occupancy_point *point);
+
+/* The figure of a point; its closing and answer were set before. */
+void occupancy_add_what_ifs(struct result *result, const struct occupancy_point *point);
+
+/* "12,288", in the result's arena. */
+const char *occupancy_number(struct result *result, int64_t v);
 
 /* Fields, view and figure of a single point. parameters: as call_parameters_text gives them. */
 int occupancy_show_point(struct result *result, const struct occupancy_point *point,

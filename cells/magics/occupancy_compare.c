@@ -304,8 +304,8 @@ int occupancy_show_comparisons(struct result *result, const struct sweep *sweep,
                                struct err *err)
 {
     const struct rule_words *words = words_of(points);
-    double *gaps = arena_array(sweep->call->arena, sweep->points, sizeof(*gaps));
-    double *values = arena_array(sweep->call->arena, sweep->points, 2 * sizeof(*values));
+    double *gaps = sweep_array(sweep, sizeof(*gaps), err);
+    double *values = sweep_array(sweep, 2 * sizeof(*values), err);
     struct sweep_view v = { .result = result,
                             .sweep = sweep,
                             .values = values,
@@ -316,7 +316,7 @@ int occupancy_show_comparisons(struct result *result, const struct sweep *sweep,
                             .axis_count = OCCUPANCY_AXIS_COUNT };
 
     if (!gaps || !values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     v.seconds = values + sweep->points;
     for (size_t i = 0; i < sweep->points; i++) {
         gaps[i] = points[i].other.difference;

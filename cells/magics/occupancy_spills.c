@@ -129,7 +129,7 @@ int occupancy_show_spills(struct result *result, const struct sweep *sweep,
                           const struct occupancy_point *points, const char *parameters,
                           struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     struct sweep_view v = { .result = result,
                             .sweep = sweep,
                             .values = values,
@@ -139,7 +139,7 @@ int occupancy_show_spills(struct result *result, const struct sweep *sweep,
     struct view_block *block;
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].occ.occupancy;
     if (occupancy_set_sweep(&v, points, parameters, err) < 0)

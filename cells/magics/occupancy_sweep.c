@@ -69,8 +69,8 @@ static const char *answer_text(const struct sweep_view *v)
     const struct sweep_key *key = &v->sweep->keys[0];
 
     if (sweep_is_flat(v))
-        return result_text(v->result, "Occupancy %s at all %zu points: no cliff here.",
-                           sweep_percent(v, best), v->sweep->points);
+        return result_text(v->result, "Occupancy %s at %s: no cliff here.", sweep_percent(v, best),
+                           result_points_text(v->result, v->sweep->points));
     if (v->sweep->key_count == 1 && key->is_number)
         return result_text(v->result, "Occupancy %s to %s: the best at %s=%s.",
                            sweep_percent(v, worst), sweep_percent(v, best), key->param->name,
@@ -187,7 +187,7 @@ int occupancy_show_sweep(struct result *result, const struct sweep *sweep,
                          const struct occupancy_point *points, const char *parameters,
                          struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     struct occupancy_sweep s = { .view = { .result = result,
                                            .sweep = sweep,
                                            .values = values,
@@ -197,7 +197,7 @@ int occupancy_show_sweep(struct result *result, const struct sweep *sweep,
                                  .points = points };
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = points[i].occ.occupancy;
     if (occupancy_set_sweep(&s.view, points, parameters, err) < 0)

@@ -17,7 +17,7 @@ struct roofline_case {
     struct session_device device;
     const char *type; /* "fp32" */
     struct roofline roof;
-    bool has_kernel, has_time, is_measured;
+    bool has_kernel, has_time, is_given, is_measured; /* is_given: time_us= said it */
     double flops, bytes, time_us;
     struct roofline_point point;
 };
@@ -105,7 +105,8 @@ static int read_case(const struct call *call, struct roofline_case *c, struct er
         c->flops = call_float(call, "flops");
     if (call_given(call, "time_us")) {
         c->time_us = call_float(call, "time_us");
-        c->has_time = true;
+        c->has_time = c->is_given = true;
+        c->is_measured = false;
     }
     c->has_kernel = call_given(call, "flops") || call_given(call, "bytes");
     if (!c->has_kernel && c->has_time)
@@ -219,7 +220,9 @@ static const char *closing_text(struct result *result, const struct roofline_cas
     if (c->has_time)
         return result_text(result, "It took %s us (%s): %s of what the roof allows.",
                            number(result, c->time_us),
-                           !c->is_measured ? "given or modelled" : "measured",
+                           c->is_measured ? "measured"
+                           : c->is_given  ? "as said"
+                                          : "modelled",
                            text_percent(text, c->point.least_s * 1e6 / c->time_us));
     return c->point.is_memory_bound ? "To lift it: move fewer bytes, or use each one more often."
                                     : "To lift it: fewer operations, or a faster type of them.";

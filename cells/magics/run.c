@@ -103,11 +103,7 @@ static int run_lesson(struct call *call, const struct lesson *lesson, struct err
     result = result_new("run", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (run_fill_result(result, call, run, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, run_fill_result(result, call, run, err) < 0, err);
 }
 
 static int run(struct call *call, struct err *err)

@@ -123,9 +123,5 @@ int run_experiment(struct call *call, const struct experiment *e, struct err *er
     result = result_new("experiment", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (run_fill_sweep(result, &run, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, run_fill_sweep(result, &run, err) < 0, err);
 }

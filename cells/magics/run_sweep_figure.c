@@ -14,7 +14,7 @@ static void add_curve(struct panel *panel, const struct experiment_run *run, siz
     if (!series)
         return;
     series->is_points = is_points;
-    series->is_bare = !is_points;
+    series->is_bare = !is_points && run->use_gpu; /* its dots are the measured ones */
     series->look = s + 1;
 }
 

@@ -160,7 +160,7 @@ static const struct param PARAMS[] = {
     { .name = "file",
       .type = PARAM_TEXT,
       .flags = PARAM_POSITIONAL,
-      .help = "where to; relative to the notebook's folder" },
+      .help = "the file to write; relative to the notebook's folder" },
 };
 
 const struct magic MAGIC_SAVE = {

@@ -306,21 +306,13 @@ static int run(struct call *call, struct err *err)
     struct result *result;
     struct sweep sweep;
 
-    if (sweep_init(&sweep, call, err) < 0)
-        return -1;
-    schedules = arena_array(call->arena, sweep.points, sizeof(*schedules));
-    if (!schedules)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
-    if (run_all(&sweep, schedules, err) < 0)
+    schedules = sweep_start(&sweep, call, sizeof(*schedules), err);
+    if (!schedules || run_all(&sweep, schedules, err) < 0)
         return -1;
     result = result_new("schedule", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (show(call, result, &sweep, schedules, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, show(call, result, &sweep, schedules, err) < 0, err);
 }
 
 /* ---- the row ---- */

@@ -84,8 +84,8 @@ static const char *answer_text(const struct schedule_sweep *v)
     if (is_scaling(view->sweep))
         return scaling_text(v);
     if (sweep_is_flat(view))
-        return result_text(view->result, "Places busy %s at all %zu points.",
-                           sweep_percent(view, best), view->sweep->points);
+        return result_text(view->result, "Places busy %s at %s.", sweep_percent(view, best),
+                           result_points_text(view->result, view->sweep->points));
     return result_text(view->result, "Places busy %s to %s: the best first at %s.",
                        sweep_percent(view, sweep_worst(view)), sweep_percent(view, best),
                        sweep_point_text(view, best));
@@ -200,7 +200,8 @@ static void add_time_panel(const struct schedule_sweep *v)
     struct arena *arena = sweep->call->arena;
     double *xs = arena_array(arena, sweep->points, sizeof(*xs));
     double *ys = arena_array(arena, sweep->points, sizeof(*ys));
-    struct figure_axis x = { .label = axis_label(sweep->keys[0].param->name) };
+    struct figure_axis x = { .label = axis_label(sweep->keys[0].param->name),
+                             .scale = sweep_scale(sweep, 0) };
     struct figure_axis y = { .label = "cycles" };
     struct panel *panel;
 
@@ -217,7 +218,7 @@ static void add_time_panel(const struct schedule_sweep *v)
 int schedule_show_sweep(struct result *result, const struct sweep *sweep,
                         const struct schedule *schedules, const char *origin, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     struct schedule_sweep v = { .view = { .result = result,
                                           .sweep = sweep,
                                           .values = values,
@@ -227,7 +228,7 @@ int schedule_show_sweep(struct result *result, const struct sweep *sweep,
                                 .schedules = schedules };
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = schedules[i].run.efficiency;
     v.view.title = title_text(&v.view);

@@ -163,12 +163,10 @@ static int run_core(struct call *call, const struct sweep *sweep, struct err *er
     result = result_new("simulate", 1);
     if (!result)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (set_core_input(result, call, &c->device, err) < 0 ||
-        simulate_show_core(result, call, c, &s, err) < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result,
+                       set_core_input(result, call, &c->device, err) < 0 ||
+                           simulate_show_core(result, call, c, &s, err) < 0,
+                       err);
 }
 
 static int run(struct call *call, struct err *err)
@@ -183,9 +181,9 @@ static int run(struct call *call, struct err *err)
         return -1;
     if (simulate_is_core(call) && !sweep.key_count)
         return run_core(call, &sweep, err);
-    simulations = arena_array(call->arena, sweep.points, sizeof(*simulations));
+    simulations = sweep_array(&sweep, sizeof(*simulations), err);
     if (!simulations)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep.points);
+        return -1;
     if (run_all(&sweep, simulations, !sweep.key_count || call_bool(call, "frames"), err) < 0)
         return -1;
     result = result_new("simulate", 1);
@@ -197,11 +195,7 @@ static int run(struct call *call, struct err *err)
     if (rc == 0)
         rc = sweep.key_count ? simulate_show_sweep(result, &sweep, simulations, err)
                              : simulate_show_one(result, call, simulations, err);
-    if (rc < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, rc < 0, err);
 }
 
 /* ---- the row ---- */
@@ -348,7 +342,7 @@ static const struct field FIELDS[] = {
       "Nsight Compute's numbers: one_or_more_eligible + no_eligible = 1, issued_per_scheduler, "
       "active_warps, eligible_warps, warp_cycles_per_issued = active / issued" },
     { "stalls_per_issue", "cycles", "of a warp, by state; they sum to warp_cycles_per_issued" },
-    { "units", "0..1", "share of cycles in which a unit takes no instruction" },
+    { "units", "0..1", "share of cycles in which a unit is taken by an instruction" },
     { "memory", "bytes/cycle", "that came from each level; passes a cycle of shared memory" },
     { "round_instructions", "instructions", "of a warp in one round of the body" },
     { "round_cycles", "cycles", "that a warp takes for a round, on average; null: no round ended" },

@@ -59,8 +59,8 @@ static const char *answer_text(const struct sweep_view *v)
     size_t best = sweep_best(v), worst = sweep_worst(v);
 
     if (sweep_is_flat(v))
-        return result_text(v->result, "Scheduler busy %s at all %zu points.",
-                           sweep_percent(v, best), v->sweep->points);
+        return result_text(v->result, "Scheduler busy %s at %s.", sweep_percent(v, best),
+                           result_points_text(v->result, v->sweep->points));
     if (v->values[best] >= 1)
         return result_text(v->result, "Scheduler busy %s to %s: full first at %s.",
                            sweep_percent(v, worst), sweep_percent(v, best),
@@ -110,9 +110,7 @@ static void add_rows(const struct simulate_sweep *s)
             view_mark(table, r);
     }
     if (shown < n)
-        v->result->view.closing =
-            result_text(v->result, "The first %zu of %zu points; the sweep field has all.", shown,
-                        n);
+        v->result->view.closing = result_first_text(v->result, shown, n);
 }
 
 /* ---- figures ---- */
@@ -146,7 +144,7 @@ static const char *skipped_keys(const struct sweep *sweep)
 int simulate_show_sweep(struct result *result, const struct sweep *sweep,
                         const struct simulation *simulations, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
+    double *values = sweep_array(sweep, sizeof(*values), err);
     struct simulate_sweep s = { .view = { .result = result,
                                           .sweep = sweep,
                                           .values = values,
@@ -156,7 +154,7 @@ int simulate_show_sweep(struct result *result, const struct sweep *sweep,
                                 .simulations = simulations };
 
     if (!values)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++)
         values[i] = simulations[i].steady.issue_utilization;
     s.view.title = title_text(&s.view);

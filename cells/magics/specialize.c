@@ -198,11 +198,11 @@ static int run_all(const struct sweep *sweep, struct specialization *points, str
 
 static int show(struct result *result, const struct sweep *sweep, struct err *err)
 {
-    struct specialization *points = arena_array(sweep->call->arena, sweep->points, sizeof(*points));
+    struct specialization *points = sweep_array(sweep, sizeof(*points), err);
     json_t *device;
 
     if (!points)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     if (run_all(sweep, points, err) < 0)
         return -1;
     device = session_device_json(&points->device);
@@ -294,11 +294,7 @@ static int run(struct call *call, struct err *err)
         return err_set(err, ERR_ResourceError, "out of memory");
     rc = is_conditions(call) ? specialize_show_conditions(result, call, err)
                              : show(result, &sweep, err);
-    if (rc < 0) {
-        result_release(&result);
-        return -1;
-    }
-    return call_take_result(call, result, err);
+    return call_finish(call, result, rc < 0, err);
 }
 
 /* ---- the row ---- */

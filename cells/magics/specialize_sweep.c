@@ -111,8 +111,8 @@ static const char *answer_text(const struct specialize_sweep *v)
     size_t best = sweep_best(view), worst = sweep_worst(view);
 
     if (sweep_is_flat(view))
-        return result_text(view->result, "Busy %s at all %zu points%s", sweep_percent(view, best),
-                           view->sweep->points, misfits_text(v));
+        return result_text(view->result, "Busy %s at %s%s", sweep_percent(view, best),
+                           result_points_text(view->result, view->sweep->points), misfits_text(v));
     return result_text(view->result, "Busy %s to %s: %s at %s%s", sweep_percent(view, worst),
                        sweep_percent(view, best),
                        view->values[best] >= 1 ? "full first" : "the best",
@@ -181,8 +181,7 @@ static void add_rows(const struct specialize_sweep *v)
     if (!sweep_is_flat(&v->view) && sweep_best(&v->view) < shown)
         view_mark(table, sweep_best(&v->view));
     v->view.result->view.closing =
-        shown < n ? result_text(v->view.result,
-                                "The first %zu of %zu points; the sweep field has all.", shown, n)
+        shown < n ? result_first_text(v->view.result, shown, n)
         : has_as_warps(v)
             ? "as warps: %simulate with pipe warps, issue=compute, wait=load. One curve for both."
             : "Next: one of these alone, without a list, shows its events and its timeline.";
@@ -212,8 +211,8 @@ static void add_comparisons(const struct specialize_sweep *v)
 int specialize_show_sweep(struct result *result, const struct sweep *sweep,
                           const struct specialization *points, struct err *err)
 {
-    double *values = arena_array(sweep->call->arena, sweep->points, sizeof(*values));
-    bool *misfits = arena_array(sweep->call->arena, sweep->points, sizeof(*misfits));
+    double *values = sweep_array(sweep, sizeof(*values), err);
+    bool *misfits = sweep_array(sweep, sizeof(*misfits), err);
     struct specialize_sweep v = { .view = { .result = result,
                                             .sweep = sweep,
                                             .values = values,
@@ -224,7 +223,7 @@ int specialize_show_sweep(struct result *result, const struct sweep *sweep,
                                   .points = points };
 
     if (!values || !misfits)
-        return err_set(err, ERR_ResourceError, "%zu points do not fit in memory", sweep->points);
+        return -1;
     for (size_t i = 0; i < sweep->points; i++) {
         values[i] = points[i].run.busy;
         misfits[i] = !budget_fits(&points[i]);

@@ -195,30 +195,59 @@ static enum text_look number_look(const struct track *t, const struct figure_row
                                                                                 : LOOK_LIGHT;
 }
 
+/* A stretch of the same number in a row, from cycle on: its end, and whether there is room. */
+struct stretch {
+    size_t end;
+    int left, right;
+    char text[16]; /* "" where no number stands */
+    bool has_room;
+};
+
+static struct stretch stretch_at(const struct track *t, const struct figure_row *row, size_t cycle)
+{
+    struct stretch s = { .end = cycle + 1, .left = cycle_x(t, cycle) };
+
+    while (s.end < t->gantt->cycle_count && row->numbers[s.end] == row->numbers[cycle])
+        s.end++;
+    s.right = cycle_x(t, s.end);
+    if (row->numbers[cycle] >= 0)
+        snprintf(s.text, sizeof(s.text), "%d", row->numbers[cycle]);
+    s.has_room = s.text[0] && pen_text_width(SIZE_SMALL, LOOK_LIGHT, s.text) <= s.right - s.left;
+    return s;
+}
+
+/* Most of the numbers fit. A few among many bare stretches would look as if only those counted. */
+static bool is_readable(const struct track *t, const struct figure_row *row)
+{
+    size_t numbers = 0, room = 0;
+    struct stretch s;
+
+    for (size_t cycle = 0; cycle < t->gantt->cycle_count; cycle = s.end) {
+        s = stretch_at(t, row, cycle);
+        numbers += s.text[0] != '\0';
+        room += s.has_room;
+    }
+    return 2 * room > numbers;
+}
+
 /* Numbers of the row of a scheduler: once in each stretch of the same number, where it fits. */
 static void draw_numbers(struct drawing *d, const struct track *t, const struct figure_row *row,
                          int y)
 {
     int height = row_height(t->gantt);
-    size_t cycle, end, cycles = t->gantt->cycle_count;
+    struct stretch s;
 
-    if (!row->numbers || height < 13 * PX || t->merged > 1)
+    if (!row->numbers || height < 13 * PX || t->merged > 1 || !is_readable(t, row))
         return;
-    for (cycle = 0; cycle < cycles; cycle = end) {
-        char text[16];
-        int left = cycle_x(t, cycle);
-
-        for (end = cycle + 1; end < cycles && row->numbers[end] == row->numbers[cycle]; end++)
-            ;
-        if (row->numbers[cycle] < 0)
+    for (size_t cycle = 0; cycle < t->gantt->cycle_count; cycle = s.end) {
+        s = stretch_at(t, row, cycle);
+        if (!s.has_room)
             continue;
-        snprintf(text, sizeof(text), "%d", row->numbers[cycle]);
-        if (pen_text_width(SIZE_SMALL, LOOK_LIGHT, text) > cycle_x(t, end) - left)
-            continue;
-        pen_text(d, (left + cycle_x(t, end)) / 2, y + height / 2 + 3 * PX, ANCHOR_MIDDLE,
-                 SIZE_SMALL, number_look(t, row, cycle), 0, text);
+        pen_text(d, (s.left + s.right) / 2, y + height / 2 + 3 * PX, ANCHOR_MIDDLE, SIZE_SMALL,
+                 number_look(t, row, cycle), 0, s.text);
         if (cycle && row->numbers[cycle - 1] >= 0)
-            pen_line(d, left, y, left, y + height - row_gap(height), "stroke=\"" COLOUR_CARD "\"");
+            pen_line(d, s.left, y, s.left, y + height - row_gap(height),
+                     "stroke=\"" COLOUR_CARD "\"");
     }
 }
 

@@ -187,7 +187,7 @@ static void both_orders_of_type_and_name_are_read(void **state)
 static void a_wrong_declaration_says_what_is_wrong(void **state)
 {
     static const struct harness_failure rows[] = {
-        { "%buffer", "UsageError", "needs declaration" },
+        { "%buffer", "UsageError", "%buffer needs TYPE NAME[n] or NAME TYPE[n], then" },
         { "%buffer float", "SyntaxError", "its own meaning" },
         { "%buffer x", "UsageError", "needs a type" },
         { "%buffer x = iota", "UsageError", "needs a type" },

@@ -107,7 +107,7 @@ static void words_from_elsewhere_get_a_sentence(void **state)
         { "%print 1\n/* a */ int *p; /* no end\n", "SyntaxError", "never closed" },
         { "%print 1e999", "ValueError", "1e999 is above the largest double" },
         { "%%grade pints=3\n%check 1", "UsageError", "%%grade has no key pints" },
-        { "%%for\n%print 1", "UsageError", "%%for needs loop" },
+        { "%%for\n%print 1", "UsageError", "%%for needs NAME in LIST: a list" },
     };
     struct harness *h = *state;
 
