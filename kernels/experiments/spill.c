@@ -85,7 +85,7 @@ static void model(const struct experiment_point *p, struct experiment_time *t)
 {
     double words = (double)t->spill_bytes / 4 / 2, stores = words / 2;
     double units = words * ROUNDS * WARPS_A_SCHEDULER * p->costs->classes[LAT_GLOBAL].interval;
-    double through = stores * ROUNDS * (BLOCK / WARP) * WARP * 4 / l2_rate(p);
+    double through = stores * ROUNDS * BLOCK * 4 / l2_rate(p);
 
     t->cycles = fmax(t->cycles + units, through);
 }
