@@ -145,6 +145,14 @@ struct core_config {
     int jitter;      /* an access takes 0..jitter cycles more, by (seed, warp, access) */
     uint64_t seed;
 
+    /*
+     * DRAM works in bursts: one access in so many, at random, holds it for all of them, and the
+     * others pass. Its rate is the same, and who comes waits for whoever holds it: at the part u of
+     * the rate that is burst / 2 x the time of one access x u / (1 - u), by Pollaczek and
+     * Khinchine's formula of a server's queue. 0, 1: each access takes its own time.
+     */
+    int burst;
+
     int64_t l2_rate, dram_rate, rate_cycles; /* bytes that this SM gets in rate_cycles cycles */
     int64_t atomic_rate, atomic_cycles;      /* operations of atomics at L2, the same way */
     uint8_t places[8];                       /* enum core_place of the upper half of an access */

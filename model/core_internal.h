@@ -159,6 +159,7 @@ struct core {
     struct resident_block slots[CORE_MAX_WARPS];
     struct server l1, l2, dram; /* sectors or passes; bytes; bytes */
     struct server atomics;      /* operations at L2 */
+    uint64_t served;            /* accesses of DRAM so far, where it works in bursts */
     struct server starts;       /* of blocks */
     int64_t next_block, last_cycle;
     int64_t drained;                 /* when the levels behind L1 have done what they were given */

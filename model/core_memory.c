@@ -5,6 +5,8 @@
  */
 #include "model/core_internal.h"
 
+#include "model/base/philox.h"
+
 /* Over so many cycles a share of a bandwidth is a whole number of bytes, nearly. */
 enum { RATE_CYCLES = 16 };
 
@@ -75,6 +77,24 @@ static int latency_of(const struct core *core, const struct core_op *op, enum co
     }
 }
 
+/* How many times its own time an access holds DRAM. */
+static int64_t share_of_burst(struct core *core)
+{
+    int burst = core->config.burst;
+    uint32_t word;
+
+    if (burst <= 1)
+        return 1;
+    word = philox_at(core->config.seed, core->served++, 1).word[0];
+    return philox_below(word, (uint32_t)burst - 1) == 0 ? burst : 0;
+}
+
+static int64_t serve_dram(struct core *core, int64_t cycle, int64_t bytes)
+{
+    return server_take(&core->dram, cycle, bytes * share_of_burst(core) * core->config.rate_cycles,
+                       core->config.dram_rate);
+}
+
 /* When the data of an access is there: every level on the way may make it queue. */
 int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t cycle)
 {
@@ -98,9 +118,7 @@ int64_t memory_access_done(struct core *core, const struct candidate *c, int64_t
     if (place == CORE_DRAM) {
         int64_t through_l2 = serve_l2(core, at, core_access_behind(c->access));
 
-        at = server_take(&core->dram, at,
-                         core_access_memory_bytes(c->access) * core->config.rate_cycles,
-                         core->config.dram_rate);
+        at = serve_dram(core, at, core_access_memory_bytes(c->access));
         at = max_i64(at, through_l2);
     }
     core->drained = max_i64(core->drained, at);

@@ -154,7 +154,8 @@ int core_settle(const struct core_config *config, const struct core_record *reco
         return -1;
     if (record)
         core_finish_record(core);
-    if (!config->jitter && find_period(core, shown, s, &found, most, stop, err) < 0)
+    if (!config->jitter && config->burst <= 1 &&
+        find_period(core, shown, s, &found, most, stop, err) < 0)
         return -1;
     if (!found) {
         if (run_to(core, core_next_cycle(core) + WARMUP_CYCLES, stop, err) < 0)

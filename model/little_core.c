@@ -11,7 +11,13 @@
 
 #include <math.h>
 
-enum { RATE_CYCLES = 4096, NO_LIMIT = 1 << 24, MOST_LATENCY = 60000, MOST_ILP = 64 };
+enum {
+    RATE_CYCLES = 4096,
+    NO_LIMIT = 1 << 24,
+    MOST_LATENCY = 60000,
+    MOST_ILP = 64,
+    MOST_BURST = 1 << 20,
+};
 
 /* What a round is made of. */
 struct round {
@@ -54,6 +60,14 @@ static int64_t way(const struct core_config *config, int64_t sectors)
 
     return server_take(&memory, at, sectors * SECTOR_BYTES * config->rate_cycles,
                        config->dram_rate);
+}
+
+/* The burst that makes the closed form's wait (core.h): queue = burst / 2 x the time of a load. */
+static int burst_of(const struct little_machine *machine, const struct little_kernel *kernel)
+{
+    double own = machine->memory_rate > 0 ? kernel->bytes_per_warp / machine->memory_rate : 0;
+
+    return kernel->queue > 0 && own > 0 ? (int)fmin(2 * kernel->queue / own + 0.5, MOST_BURST) : 0;
 }
 
 static void fill_round(const struct little_machine *machine, const struct little_kernel *kernel,
@@ -132,6 +146,8 @@ int little_core_run(const struct device *dev, const struct little_machine *machi
                                   .l2_rate = (int64_t)NO_LIMIT * RATE_CYCLES,
                                   .dram_rate = (int64_t)(machine->memory_rate * RATE_CYCLES),
                                   .rate_cycles = RATE_CYCLES,
+                                  .burst = burst_of(machine, kernel),
+                                  .seed = 1,
                                   .places = { [CORE_DRAM] = CORE_DRAM },
                                   .register_count = (int)kernel->ilp + 1,
                                   .resident_blocks = (int)kernel->warps,

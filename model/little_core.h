@@ -28,7 +28,9 @@ int64_t little_core_instructions(const struct device *dev, const struct little_m
  * settle, the others counted. limit: the closed form's, iterations a cycle. Fails with
  * ResourceError.
  *
- * A load alone takes memory_latency, its way through L1 and memory included.
+ * A load alone takes memory_latency, its way through L1 and memory included. With kernel->queue
+ * memory works in bursts that make who comes wait as long on average (core.h), so that latency
+ * rises with load here too; that is random, and takes some 256 rounds to be known to 1 or 2 %.
  */
 int little_core_run(const struct device *dev, const struct little_machine *machine,
                     const struct little_kernel *kernel, int rounds, double limit,

@@ -67,9 +67,8 @@ static json_t *reached_json(const struct little_case *c, const struct little_poi
 }
 
 /* The same of the core layer; null where it was not asked. */
-static json_t *simulated_json(const struct little_case *c)
+static json_t *simulated_json(const struct little_case *c, const struct little_simulated *s)
 {
-    const struct little_simulated *s = &c->simulated;
     struct little_point point = {
         .fraction = s->fraction,
         .latency = s->latency,
@@ -88,10 +87,13 @@ json_t *little_reached_json(const struct little_case *c)
     json_t *object = reached_json(c, &c->plain);
     int failed = object == NULL;
 
-    failed |= json_object_set_new(object, "simulated", simulated_json(c));
+    failed |= json_object_set_new(object, "simulated", simulated_json(c, &c->simulated));
+    if (!c->is_arithmetic) {
+        json_t *loaded = reached_json(c, &c->loaded);
 
-    if (!c->is_arithmetic)
-        failed |= json_object_set_new(object, "loaded", reached_json(c, &c->loaded));
+        failed |= json_object_set_new(loaded, "simulated", simulated_json(c, &c->crowded));
+        failed |= json_object_set_new(object, "loaded", loaded);
+    }
     failed |= json_object_set_new(object, "warps", json_integer((json_int_t)c->kernel.warps));
     failed |= json_object_set_new(object, "occupancy", json_real(c->kernel.warps / c->max_warps));
     return json_whole(object, failed);
@@ -213,6 +215,10 @@ static int show_device(struct result *result, struct call *call, struct err *err
     if (sweep.key_count && little_simulate(cases, sweep.points,
                                            sweep.points / sweep.keys[0].arg->count, call, err) < 0)
         return -1;
+    if (sweep.key_count &&
+        little_simulate_crowded(cases, sweep.points, sweep.points / sweep.keys[0].arg->count, call,
+                                err) < 0)
+        return -1;
     if (sweep_find(&sweep, "device") < 0 &&
         json_object_set_new(result->fields, "device", session_device_json(&cases[0].device)) < 0)
         return err_set(err, ERR_ResourceError, "out of memory");
@@ -330,6 +336,8 @@ static const struct field FIELDS[] = {
     { "reached.ipc", "1/cycle", "warp instructions an SM" },
     { "reached.bandwidth_gbs", "GB/s", "of the device; memory only" },
     { "reached.loaded", "", "the same four where latency rises with load; memory only" },
+    { "reached.loaded.simulated", "",
+      "the same by the core layer, with memory that works in bursts; or null" },
     { "reached.simulated", "", "the same by the core layer, and over how many cycles; or null" },
     { "simulated.points", "", "points of the curves that the core layer ran" },
     { "simulated.difference", "0..1", "the furthest of them from its closed form" },
@@ -353,7 +361,9 @@ const struct magic MAGIC_LITTLE = {
         "These closed forms are the lines of a figure. Its points are the same warps on the core "
         "layer, issue by issue, with memory as a latency and a server (model/core.h): a warp "
         "issues in order and belongs to one scheduler, of which the law knows nothing. How far "
-        "the two are apart is said.\n\n"
+        "the two are apart is said. Under load its memory works in bursts (one load in so many, at "
+        "random, holds it for all of these), which by the theory of queues wait as the formula "
+        "says.\n\n"
         "Latencies are those of the timing model (model/costs.c), rates those of the device.",
     .example = "%little latency=5 throughput=6\n"
                "%little device=H200 latency=690\n"

@@ -19,6 +19,7 @@ struct little_case {
     int max_warps, ilp, bytes_per_thread;
     struct little_point plain, loaded; /* the same latency whatever the load; and rising */
     struct little_simulated simulated; /* plain's kernel, on the core layer */
+    struct little_simulated crowded;   /* loaded's kernel there, where memory works in bursts */
 };
 
 /* Fills plain and loaded. */
@@ -31,13 +32,18 @@ int little_case_run(struct little_case *c, struct err *err) MUST_CHECK;
 int little_simulate(struct little_case *cases, size_t count, size_t inner, const struct call *call,
                     struct err *err) MUST_CHECK;
 
+/* The same of crowded, for the cases that have a queue. */
+int little_simulate_crowded(struct little_case *cases, size_t count, size_t inner,
+                            const struct call *call, struct err *err) MUST_CHECK;
+
 /* How far the points that were simulated are from their closed forms, in parts of the unit. */
 struct little_agreement {
     size_t simulated; /* points */
     double difference;
     size_t at; /* the case that has it, the first of several */
 };
-struct little_agreement little_compare(const struct little_case *cases, size_t count);
+struct little_agreement little_compare(const struct little_case *cases, size_t count,
+                                       bool is_crowded);
 
 /* Bytes under way of n iterations, and warps that bring so many; whole warps. */
 double little_bytes(const struct little_case *c, double iterations);

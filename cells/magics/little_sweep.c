@@ -15,7 +15,7 @@ enum { MOST_ROWS = 40 };
 struct little_sweep {
     struct sweep_view view;
     const struct little_case *cases;
-    struct little_agreement agreement;
+    struct little_agreement agreement, crowd; /* alone, and under load */
 };
 
 static const struct sweep_axis AXES[] = {
@@ -57,10 +57,8 @@ static const char *answer_text(const struct little_sweep *s)
                        sweep_point_text(v, best));
 }
 
-static const char *simulated_text(const struct little_sweep *s, size_t i)
+static const char *simulated_text(const struct little_sweep *s, const struct little_simulated *p)
 {
-    const struct little_simulated *p = &s->cases[i].simulated;
-
     return p->cycles ? little_percent(s->view.result, p->fraction) : "-";
 }
 
@@ -75,6 +73,7 @@ static void add_rows(const struct little_sweep *s)
         { "simulated", VIEW_RIGHT },
         { "closed form", VIEW_RIGHT },
         { "under load", VIEW_RIGHT },
+        { "simulated", VIEW_RIGHT },
         { "bound by", VIEW_LEFT },
     };
     size_t n = v->sweep->points, shown = n < MOST_ROWS ? n : MOST_ROWS;
@@ -87,10 +86,11 @@ static void add_rows(const struct little_sweep *s)
         view_cell(table, r, 0, sweep_span_text(v, r, r, 0));
         view_cell(table, r, 1,
                   result_text(v->result, "%s", text_number(text, c->kernel.warps * c->ilp)));
-        view_cell(table, r, 2, simulated_text(s, r));
+        view_cell(table, r, 2, simulated_text(s, &c->simulated));
         view_cell(table, r, 3, sweep_percent(v, r));
         view_cell(table, r, 4, is_memory ? little_percent(v->result, c->loaded.fraction) : "-");
-        view_cell(table, r, 5, little_bound_name(c->plain.bound));
+        view_cell(table, r, 5, simulated_text(s, &c->crowded));
+        view_cell(table, r, 6, little_bound_name(c->plain.bound));
         if (r == sweep_best(v) && !sweep_is_flat(v))
             view_mark(table, r);
     }
@@ -104,7 +104,7 @@ static void add_agreement(const struct little_sweep *s)
 {
     const struct sweep_view *v = &s->view;
     const struct little_agreement *a = &s->agreement;
-    struct view_block *block = view_add_facts(v->result, 1);
+    struct view_block *block = view_add_facts(v->result, 1 + (s->crowd.simulated > 0));
 
     if (!block)
         return;
@@ -122,6 +122,15 @@ static void add_agreement(const struct little_sweep *s)
                           "%s",
                           a->simulated, v->sweep->points, little_percent(v->result, a->difference),
                           sweep_point_text(v, a->at));
+    if (!s->crowd.simulated)
+        return;
+    block->names[1] = "under load";
+    block->texts[1] = result_text(
+        v->result,
+        "%zu points simulated with memory that works in bursts: up to %s of the unit from their "
+        "closed form, at %s",
+        s->crowd.simulated, little_percent(v->result, fmax(s->crowd.difference, 0.001)),
+        sweep_point_text(v, s->crowd.at));
 }
 
 /* The unit with the least room, when it is the same at all points. */
@@ -162,7 +171,8 @@ int little_show_sweep(struct result *result, const struct sweep *sweep, struct l
                                         .axes = AXES,
                                         .axis_count = COUNT(AXES) },
                               .cases = cases,
-                              .agreement = little_compare(cases, sweep->points) };
+                              .agreement = little_compare(cases, sweep->points, false),
+                              .crowd = little_compare(cases, sweep->points, true) };
     int k = sweep_find(sweep, "device");
 
     if (!values)

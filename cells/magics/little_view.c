@@ -21,7 +21,7 @@ static const int ILP_CURVES[ILPS] = { 1, 2, 4 };
 struct dots {
     struct little_case *flight, *warps[ILPS];
     size_t flight_count, warp_count;
-    struct little_agreement agreement;
+    struct little_agreement agreement, crowd; /* of what is alone, and under load */
 };
 
 static const char *number(struct result *result, double v)
@@ -34,7 +34,7 @@ static const char *number(struct result *result, double v)
 /* Whole where rounding alone keeps it from being so: 99 lines, not 99.0014. */
 static const char *about(struct result *result, double v)
 {
-    return number(result, fabs(v - round(v)) < 0.01 ? round(v) : v >= 1000 ? round(v) : v);
+    return number(result, (v >= 0.5 && fabs(v - round(v)) < 0.01) || v >= 1000 ? round(v) : v);
 }
 
 static bool is_plain_load(const struct little_case *c)
@@ -220,6 +220,26 @@ static const char *simulated_text(struct result *result, const struct little_cas
                        little_percent(result, fmax(dots->agreement.difference, 0.001)));
 }
 
+static const char *loaded_text(struct result *result, const struct little_case *c,
+                               const struct dots *dots)
+{
+    const char *form = result_text(
+        result,
+        "%s, %s cycles each: at the part u of its rate memory takes %s x u / (1 - u) cycles "
+        "longer, and more must be in flight",
+        little_percent(result, c->loaded.fraction), about(result, round(c->loaded.latency)),
+        number(result, c->kernel.queue));
+
+    if (!c->crowded.cycles)
+        return form;
+    return result_text(result,
+                       "%s; simulated, with memory that works in bursts, %s, %s cycles each, and "
+                       "the figure's dots within %s of the unit",
+                       form, little_percent(result, c->crowded.fraction),
+                       about(result, round(c->crowded.latency)),
+                       little_percent(result, fmax(dots->crowd.difference, 0.001)));
+}
+
 static void add_facts(struct result *result, const struct little_case *c, const struct dots *dots)
 {
     const struct device *dev = &c->device.device;
@@ -234,12 +254,7 @@ static void add_facts(struct result *result, const struct little_case *c, const 
     block->texts[n++] = simulated_text(result, c, dots);
     if (is_loaded) {
         block->names[n] = "under load";
-        block->texts[n++] = result_text(
-            result,
-            "%s, %s cycles each: at the part u of its rate memory takes %s x u / (1 - u) cycles "
-            "longer, and more must be in flight",
-            little_percent(result, c->loaded.fraction), about(result, round(c->loaded.latency)),
-            number(result, c->kernel.queue));
+        block->texts[n++] = loaded_text(result, c, dots);
     }
     if (notice) {
         block->names[n] = "notice";
@@ -302,8 +317,12 @@ static int make_dots(struct little_case *c, const struct call *call, struct dots
             return -1;
     if (little_simulate(all, n, 1, call, err) < 0)
         return -1;
+    if (little_simulate_crowded(all, 1 + out->flight_count, 1, call, err) < 0)
+        return -1;
     c->simulated = all[0].simulated;
-    out->agreement = little_compare(all, n);
+    c->crowded = all[0].crowded;
+    out->agreement = little_compare(all, n, false);
+    out->crowd = little_compare(all, 1 + out->flight_count, true);
     return 0;
 }
 
@@ -343,10 +362,10 @@ static void add_dots(struct panel *panel, const char *name, const struct curve *
     series->look = look;
 }
 
-static void put_dot(struct curve *curve, double x, const struct little_case *c)
+static void put_dot(struct curve *curve, double x, const struct little_simulated *s)
 {
-    if (c->simulated.cycles)
-        put_point(curve, x, c->simulated.fraction);
+    if (s->cycles)
+        put_point(curve, x, s->fraction);
 }
 
 static struct figure_axis percent_axis(const struct little_case *c)
@@ -362,7 +381,7 @@ static void add_flight_panel(struct result *result, struct figure *figure,
 {
     struct little_case tried = *c;
     struct curve plain = { .count = 0 }, loaded = { .count = 0 }, measured = { .count = 0 };
-    struct curve simulated = { .count = 0 };
+    struct curve simulated = { .count = 0 }, crowded = { .count = 0 };
     double asked = c->kernel.warps * c->kernel.ilp;
     double step = most_in_flight(c) / (MOST_POINTS - 1);
     struct panel *panel =
@@ -379,14 +398,19 @@ static void add_flight_panel(struct result *result, struct figure *figure,
         put_point(&plain, little_bytes(c, tried.kernel.warps), tried.plain.fraction);
         put_point(&loaded, little_bytes(c, tried.kernel.warps), tried.loaded.fraction);
     }
-    for (size_t i = 0; i < dots->flight_count; i++)
-        put_dot(&simulated,
-                little_bytes(c, dots->flight[i].kernel.warps * dots->flight[i].kernel.ilp),
-                &dots->flight[i]);
+    for (size_t i = 0; i < dots->flight_count; i++) {
+        const struct little_case *dot = &dots->flight[i];
+        double bytes = little_bytes(c, dot->kernel.warps * dot->kernel.ilp);
+
+        put_dot(&simulated, bytes, &dot->simulated);
+        put_dot(&crowded, bytes, &dot->crowded);
+    }
     add_curve(panel, "closed form", &plain, 1);
     add_dots(panel, "simulated", &simulated, 1);
-    if (c->kernel.queue > 0)
+    if (c->kernel.queue > 0) {
         add_curve(panel, "closed form under load", &loaded, 2);
+        add_dots(panel, "simulated under load", &crowded, 2);
+    }
     /* Eight bytes a thread, on this very device. */
     for (size_t i = 0; strcmp(c->device.device.name, "GH200") == 0 && i < LITTLE_MEASURED_COUNT;
          i++)
@@ -421,7 +445,7 @@ static void add_warps_panel(struct result *result, struct figure *figure,
             put_point(&curve, warps, tried.plain.fraction);
         }
         for (size_t i = 0; i < dots->warp_count; i++)
-            put_dot(&simulated, dots->warps[k][i].kernel.warps, &dots->warps[k][i]);
+            put_dot(&simulated, dots->warps[k][i].kernel.warps, &dots->warps[k][i].simulated);
         add_curve(panel, result_text(result, "ilp=%d", ILP_CURVES[k]), &curve, k + 1);
         add_dots(panel, k ? "" : "simulated", &simulated, k + 1);
     }

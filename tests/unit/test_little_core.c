@@ -88,6 +88,31 @@ static void latency_rises_once_the_server_is_full(void **state)
     assert_float_equal(twice.simulated.latency / knee.simulated.latency, 2, 0.01);
 }
 
+/* Memory that works in bursts makes who comes wait: as long as a GH200's does (little.h). */
+static void bursts_make_latency_rise_as_it_was_measured(void **state)
+{
+    const struct device *dev = device_find("GH200");
+    struct little_machine m = little_machine_of(dev, 0);
+    double to_gbs = 256 * 1.98 * 132;
+
+    (void)state;
+    m.memory_latency = 1085;
+    for (size_t i = 0; i < LITTLE_MEASURED_COUNT; i++) {
+        struct little_kernel k = { .warps = LITTLE_MEASURED[i].threads_per_sm / WARP,
+                                   .ilp = 1,
+                                   .bytes_per_warp = 8 * WARP,
+                                   .queue = LITTLE_QUEUE * 1085 };
+        struct little_simulated s;
+
+        if (k.warps < 1)
+            continue;
+        assert_return_code(little_core_run(dev, &m, &k, 256, 1, &s, NULL), 0);
+        if (!(fabs(s.throughput * to_gbs / LITTLE_MEASURED[i].gbs - 1) <= 0.05))
+            fail_msg("%d threads: %g GB/s, measured %g", LITTLE_MEASURED[i].threads_per_sm,
+                     s.throughput * to_gbs, LITTLE_MEASURED[i].gbs);
+    }
+}
+
 static void what_has_no_whole_cycles_is_not_simulated(void **state)
 {
     const struct device *dev = device_find("H200");
@@ -114,6 +139,7 @@ int main(void)
         cmocka_unit_test(where_one_thing_is_the_limit_the_law_holds),
         cmocka_unit_test(warps_of_few_schedulers_do_not_fill_an_sm),
         cmocka_unit_test(latency_rises_once_the_server_is_full),
+        cmocka_unit_test(bursts_make_latency_rise_as_it_was_measured),
         cmocka_unit_test(what_has_no_whole_cycles_is_not_simulated),
     };
 
