@@ -12,6 +12,8 @@ enum {
     TEXT_NAMES = 12,
     TEXT_CYCLES = 70,
     CHART_CYCLES = 210,
+    SHORT_CHART = 70, /* where work is of one or two cycles, and would be a bar code */
+    SHORT_WORK = 3,
     SHOWN_ROUNDS = 4, /* of the ring, then it repeats */
     MOST_ROLES = 16,
     MOST_SLOTS = 12,
@@ -284,9 +286,20 @@ static void merge_work(struct row *row, size_t columns)
             row->marks[c] = MARK_HELD;
 }
 
+/* So many that most works have room for their number. */
+static size_t chart_cycles(const struct specialization *s)
+{
+    int64_t shortest = SHORT_WORK;
+
+    for (size_t i = 0; i < s->run.event_count; i++)
+        if (s->run.events[i].to > s->run.events[i].from)
+            shortest = min_i64(shortest, s->run.events[i].to - s->run.events[i].from);
+    return shortest < SHORT_WORK ? SHORT_CHART : CHART_CYCLES;
+}
+
 void specialize_add_gantt(struct figure *figure, const struct specialization *s)
 {
-    struct picture *p = figure ? picture_of(figure->result, s, CHART_CYCLES) : NULL;
+    struct picture *p = figure ? picture_of(figure->result, s, chart_cycles(s)) : NULL;
     struct figure_axis x = { .label = "cycle" };
     struct panel *panel;
 
