@@ -185,6 +185,18 @@ static const struct insn *waits_at(const struct group *g)
                                            : g->block->first;
 }
 
+/* What stands for that in the code of the user: of a function of CUDA's, the call that led to it.
+ */
+static const struct insn *shown_at(const struct cta *cta, const struct group *g)
+{
+    const struct insn *in = waits_at(g);
+    const struct frame *f = g->frame;
+
+    for (; f && f->caller && !report_is_users(cta, in); f = f->caller)
+        in = f->call_block->control;
+    return in;
+}
+
 /* The compiler left nothing in the loop but its jump: no read, so nothing that could change. */
 static bool is_branch(const struct insn *in)
 {
@@ -193,9 +205,9 @@ static bool is_branch(const struct insn *in)
 
 static void put_waiter(struct buf *b, const struct warp *w, const struct group *g)
 {
-    const struct insn *in = waits_at(g);
-    const struct source_loc *loc = report_loc(w->cta, in);
-    const char *file = report_file(w->cta, in);
+    const struct insn *in = waits_at(g), *shown = shown_at(w->cta, g);
+    const struct source_loc *loc = report_loc(w->cta, shown);
+    const char *file = report_file(w->cta, shown);
 
     buf_puts(b, "  waits   ");
     report_threads(b, w, g->mask);
@@ -293,7 +305,7 @@ static int report_late(struct warp *w, struct err *err)
 
 /* Where threads of the block wait, by instruction. */
 struct place {
-    const struct insn *in;
+    const struct insn *in, *shown;
     int threads;
     struct warp *warp; /* of the first that waits there */
     const struct group *group;
@@ -308,16 +320,18 @@ static int find_places(struct cta *cta, enum group_state state, int barrier, str
     for (int i = 0; i < cta->run->warps_per_block; i++)
         for (uint32_t used = cta->warps[i].used_groups; used; used &= used - 1) {
             const struct group *g = &cta->warps[i].groups[__builtin_ctz(used)];
+            const struct insn *in = waits_at(g), *shown;
 
             if (g->state != state || (state == GROUP_BARRIER && g->barrier != barrier))
                 continue;
-            for (k = 0; k < n && places[k].in != waits_at(g); k++)
+            shown = shown_at(cta, g);
+            for (k = 0; k < n && (places[k].in != in || places[k].shown != shown); k++)
                 ;
             if (k == MAX_PLACES)
                 continue;
             if (k == n)
                 places[n++] =
-                    (struct place){ .in = waits_at(g), .warp = &cta->warps[i], .group = g };
+                    (struct place){ .in = in, .shown = shown, .warp = &cta->warps[i], .group = g };
             places[k].threads += __builtin_popcount(g->mask);
         }
     return n;
@@ -333,37 +347,69 @@ static void put_places(struct buf *b, const struct cta *cta, const struct place 
                    i                        ? ""
                    : places[i].threads == 1 ? "thread "
                                             : "threads ",
-                   report_line(line, sizeof line, cta, places[i].in));
+                   report_line(line, sizeof line, cta, places[i].shown));
 }
 
-/* __syncthreads is one place that all threads of a block reach: two places are a fault. */
+/*
+ * sync() of a group that is the whole block: barrier.sync in a header of CUDA's. In code of the
+ * user's own that instruction may stand at several places, which meet.
+ */
+static bool is_of_group(const struct cta *cta, const struct place *p)
+{
+    return p->in != p->shown || report_is_header(cta, p->in) || report_loc(cta, p->in)->in_line;
+}
+
+/* Of a function that was inlined or unrolled there are copies, whose line is one. */
+static bool are_one_line(const struct cta *cta, const struct place *places, int n)
+{
+    const struct source_loc *first = report_loc(cta, places[0].shown);
+
+    for (int i = 1; i < n; i++) {
+        const struct source_loc *loc = report_loc(cta, places[i].shown);
+
+        if (loc->line != first->line || loc->file != first->file)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * __syncthreads is one place that all threads of a block reach: two places are a fault. So is
+ * sync() of the block's group; its copies in one line are one place.
+ */
 int check_barrier(struct cta *cta, int barrier, struct err *err)
 {
+    const char *name = "__syncthreads()";
     struct place places[MAX_PLACES];
     struct buf text = { 0 };
-    char block[48];
+    char block[48], try_[64];
     int n;
 
     if (!(cta->run->launch->checks & PTX_CHECK_BARRIERS) || cta->barriers[barrier].expected)
         return 0;
     n = find_places(cta, GROUP_BARRIER, barrier, places);
-    for (int i = 0; i < n; i++) /* barrier.sync may be met at several places */
-        if (!(places[i].in->option & BARRIER_ALIGNED))
+    for (int i = 0; i < n; i++) {
+        if (places[i].in->option & BARRIER_ALIGNED)
+            continue;
+        if (!is_of_group(cta, &places[i]))
             return 0;
-    if (n < 2)
+        name = "sync() of their block";
+    }
+    if (n < 2 || (*name != '_' && are_one_line(cta, places, n)))
         return 0;
     put_places(&text, cta, places, n);
-    err_set(err, ERR_BarrierFault,
-            "%s: threads of block %s wait at different __syncthreads(): %s (%s)",
-            report_kernel(cta->run), report_block_of(block, sizeof block, cta), buf_text(&text),
-            report_file(cta, places[0].in) ? report_file(cta, places[0].in) : "PTX");
+    err_set(err, ERR_BarrierFault, "%s: threads of block %s wait at different %s: %s (%s)",
+            report_kernel(cta->run), report_block_of(block, sizeof block, cta), name,
+            buf_text(&text),
+            report_file(cta, places[0].shown) ? report_file(cta, places[0].shown) : "PTX");
     buf_done(&text);
-    err_next(err, "move __syncthreads() out of the branch, so that all threads reach the same one");
-    report_set_place(cta, places[n - 1].in, err);
+    snprintf(try_, sizeof try_, "move %s out of the branch", name);
+    err_next(err, "%s, so that all threads reach the same one", try_);
+    report_set_place(cta, places[n - 1].shown, err);
     fault_at(cta, ERR_BarrierFault, places[n - 1].warp, places[n - 1].group);
     cta->fault->other = (struct ptx_party){ .is_known = true,
-                                            .file = report_file(cta, places[0].in),
-                                            .line = report_loc(cta, places[0].in)->line,
+                                            .file = report_file(cta, places[0].shown),
+                                            .line = report_loc(cta, places[0].shown)->line,
                                             .ptx_line = places[0].in->ptx_line,
                                             .instruction = places[0].in->spelling,
                                             .block = cta->index,
@@ -372,7 +418,7 @@ int check_barrier(struct cta *cta, int barrier, struct err *err)
     report_waiters(cta,
                    "a branch or a loop took them to different barriers; every thread of the "
                    "block that still runs must reach the same one",
-                   "move __syncthreads() out of the branch", err);
+                   try_, err);
     return -1;
 }
 

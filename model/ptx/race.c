@@ -355,6 +355,19 @@ static int see_read(struct warp *w, const struct insn *in, const struct access *
     return EXEC_OK;
 }
 
+/*
+ * An atomic leaves the plain write before it in its place as long as lanes of its warp may not know
+ * of that: atomics do not race with this one, but all of them with that write.
+ */
+static bool hides_write(const struct warp *w, const struct insn *in, uint64_t before)
+{
+    const struct race *r = w->cta->race;
+
+    return in->flags & INSN_ATOMIC && STAMP_TIME(before) >= r->base &&
+           STAMP_WARP(before) == w->index && STAMP_TIME(before) >= r->whole[w->index] &&
+           !(insn_of(w, before)->flags & INSN_ATOMIC);
+}
+
 static int see_write(struct warp *w, const struct insn *in, const struct access *a, int lane,
                      struct cell *c, uint64_t stamp)
 {
@@ -372,7 +385,7 @@ static int see_write(struct warp *w, const struct insn *in, const struct access 
         else if (found(w, in, a, lane, before[i], i == 0) < 0)
             return EXEC_FAULT;
     }
-    if (!is_same)
+    if (!is_same && !hides_write(w, in, before[0]))
         c->write = stamp;
     return EXEC_OK;
 }

@@ -213,9 +213,19 @@ static const struct insn *users_insn(const struct cta *cta, const struct insn *i
     return at && report_is_users(cta, at) ? at : in;
 }
 
+/*
+ * In a debug build, code of a header that was inlined in another header names no line of the
+ * user's; the .loc before it does.
+ */
 const struct source_loc *report_loc(const struct cta *cta, const struct insn *in)
 {
-    return own_loc(cta->run, users_insn(cta, in));
+    const struct ast_module *m = &cta->run->module->ast;
+    const struct insn *at = users_insn(cta, in);
+
+    for (int i = at ? at->loc : 0; i > 0; i--)
+        if (m->locs[i].line && !(m->locs[i].file >= 0 && m->is_header[m->locs[i].file]))
+            return &m->locs[i];
+    return own_loc(cta->run, at);
 }
 
 void report_from(struct cta *cta, const struct frame *frame, const struct insn *in)
