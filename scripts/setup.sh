@@ -91,7 +91,7 @@ install_wheels() {
         return
     fi
     say "pip install -r $1"
-    .venv/bin/python -m pip install -q --disable-pip-version-check -r "$1" </dev/null ||
+    .venv/bin/python -m pip install -q --no-compile --disable-pip-version-check -r "$1" </dev/null ||
         die "pip install -r $1 failed"
     cp "$1" "$stamp"
 }

@@ -21,6 +21,10 @@ SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:abort_on_error=0"
               "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
+# Mostly NVRTC, which is not ours and is not watched: under the sanitizers in the long form only.
+COMPILES = {"test_classics_sums", "test_classics_grids", "test_classics_mixed", "test_cuda_headers"}
+
+
 class Tally:
     """What passed, failed and skipped so far, and what is to be printed about it."""
 
@@ -143,7 +147,7 @@ def names(kind):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--long", action="store_true",
-                        help="fuzzers 60 s each, kernel under ASan, every lesson in the browser")
+                        help="fuzzers 60 s each, kernel and compilations under ASan, every lesson in the browser")
     parser.add_argument("--only", choices=["unit", "asan", "fuzz", "python"], action="append",
                         help="just these parts")
     options = parser.parse_args()
@@ -165,7 +169,7 @@ def main():
     if asan and "asan" in parts:
         heading("unit tests under AddressSanitizer and UBSan")
         together(tally, [(unit, f"build/asan/tests/{name}", SANITIZERS, " (asan)")
-                         for name in names("unit")])
+                         for name in names("unit") if options.long or name not in COMPILES])
     if asan and "fuzz" in parts:
         heading("fuzzers")
         together(tally, [(fuzz, f"build/asan/fuzz/{name}", 60 if options.long else 5)

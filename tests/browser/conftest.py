@@ -159,6 +159,14 @@ class Notebook:
         self.page.keyboard.press("Delete")
         editor.press_sequentially(text)
 
+    def settled(self, locator):
+        """The texts, once no more come: a long list of completions is drawn in pieces."""
+        before, texts = None, locator.all_inner_texts()
+        while texts != before:
+            self.page.wait_for_timeout(300)
+            before, texts = texts, locator.all_inner_texts()
+        return texts
+
     def complete(self, n, text):
         """Types text into cell n and presses Tab; returns what is offered, or inserted if alone."""
         matches = self.page.locator(".jp-Completer .jp-Completer-match")
@@ -169,7 +177,7 @@ class Notebook:
             for _ in range(20):
                 self.page.wait_for_timeout(100)
                 if matches.count():
-                    return matches.all_inner_texts()
+                    return self.settled(matches)
                 if len(editor.inner_text().strip()) > len(text):
                     return [editor.inner_text().strip()]
         return []
