@@ -86,9 +86,13 @@ static int use_card(const struct driver *cu, int index, unsigned char *uuid, str
     if (driver_check(cu, cu->DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain",
                      err) < 0)
         return -1;
+    if (driver_check(cu, cu->CtxSetCurrent(context), "cuCtxSetCurrent", err) < 0) {
+        cu->DevicePrimaryCtxRelease(device);
+        return -1;
+    }
     held = device;
     is_held = true;
-    return driver_check(cu, cu->CtxSetCurrent(context), "cuCtxSetCurrent", err);
+    return 0;
 }
 
 static int serve_run(const struct driver *cu, const struct child_message *message,
