@@ -23,19 +23,24 @@ def results(path):
         for line in lines:
             for output in json.loads(line).get("outputs", []):
                 result = output.get("data", {}).get(KIND, {})
-                if result.get("kind") == "experiment" and any(p["measured"] for p in result["points"]):
+                if any(p["measured"] for p in result.get("points", []) + result.get("variants", [])
+                       if result.get("kind") in ("experiment", "run")):
                     yield result
 
 
 def command(result):
     """The line that runs the same sweep again."""
-    given = {key: value for key, value in result["input"].items() if key in (result["axis"]["name"], result["curves"]["name"])}
+    if "variants" in result:
+        return f"%run {result['lesson']}"
+    names = [key["name"] for key in (result["axis"], result["curves"]) if key]
+    given = {key: value for key, value in result["input"].items() if key in names}
     keys = "".join(f" {key}={json.dumps(value, separators=(',', ':'))}" for key, value in given.items())
     return f"%run {result['experiment']}{keys}"
 
 
 def keep(record, card):
-    path = os.path.join(RESULTS, f"{card}-{record['result']['experiment']}.jsonl")
+    name = record["result"].get("experiment") or record["result"]["lesson"]
+    path = os.path.join(RESULTS, f"{card}-{name}.jsonl")
     kept = []
     if os.path.exists(path):
         with open(path, encoding="utf-8") as lines:
