@@ -287,6 +287,9 @@ int cuda_mark_host(const struct cuda *cuda, struct cuda_items *fresh, struct err
 
 static const char LAUNCH_INSIDE[] = "device-side kernel launch";
 
+/* `const int grid = ceil(n / 256.0);` is a constant that the host computes when it starts. */
+static const char DYNAMIC[] = "dynamic initialization";
+
 /* Reasons for which a compiler of the host might have taken the line. */
 static bool is_about_a_name(const char *text, size_t n)
 {
@@ -296,7 +299,7 @@ static bool is_about_a_name(const char *text, size_t n)
                                            "must be a class", "incomplete type",
                                            "not a class or",  "name must be a namespace",
                                            "type specifier",  "__host__ function",
-                                           LAUNCH_INSIDE };
+                                           LAUNCH_INSIDE,     DYNAMIC };
 
     for (size_t i = 0; i < COUNT(reasons); i++)
         if (memmem(text, n, reasons[i], strlen(reasons[i])))
@@ -392,6 +395,7 @@ int cuda_give_up_host(struct cuda_items *merged, struct cuda_items *fresh, const
         given = -1;
     for (size_t i = 1; i <= fresh->count; i++) /* a type alone in its cell is what it is about */
         has_code |= is_needed[merged->count - i];
+    has_code |= strstr(log, DYNAMIC) != NULL;
     for (const char *at = log; has_code && given >= 0 && *at;) {
         size_t n = strcspn(at, "\n");
 
@@ -503,8 +507,9 @@ bool cuda_is_lost_kernel(const struct cuda_item *item)
 
 static bool is_told(const struct cuda_item *item)
 {
-    /* A prototype defines nothing, so nothing is lost. */
+    /* A prototype defines nothing, so nothing is lost; a constant's value is known all the same. */
     return item->kind == ITEM_HOST && item->name_count > 0 && item->text.size > 0 &&
+           !(item->value.size > 0 && cuda_uses(item->text, "const")) &&
            !(item->text.data[item->text.size - 1] == ';' &&
              memchr(item->head, '(', strlen(item->head)) &&
              !memchr(item->text.data, '=', item->text.size));

@@ -6,6 +6,7 @@
 #include "cells/cuda_condition.h"
 #include "cells/cuda_host.h"
 #include "cells/cuda_overload.h"
+#include "cells/cuda_scan.h"
 #include "cells/cuda_state.h"
 #include "cells/internal.h"
 
@@ -209,6 +210,39 @@ bool cuda_definition(const struct cuda *cuda, const char *name, struct bytes *te
     return false;
 }
 
+/* What stands behind `name =` in `const int n = 1000, block = 256;`. */
+static bool declared_value(const struct cuda_item *item, const char *name, struct bytes *value)
+{
+    struct scanner s = { item->text.data, item->text.data + item->text.size, true };
+    struct scan_token t, before = { SCAN_END, { "", 0 } };
+    const char *from = NULL;
+    int depth = 0;
+
+    while ((t = scan_next(&s)).kind != SCAN_END) {
+        depth += scan_is_sign(t, '(') + scan_is_sign(t, '{') - scan_is_sign(t, ')') -
+                 scan_is_sign(t, '}');
+        if (!from && scan_is_sign(t, '=') && scan_is_word(before, name))
+            from = s.at;
+        if (from && depth == 0 && (scan_is_sign(t, ',') || scan_is_sign(t, ';'))) {
+            *value = scan_trimmed((struct bytes){ from, (size_t)(t.text.data - from) });
+            return value->size > 0;
+        }
+        before = t;
+    }
+    return false;
+}
+
+/* The value of one of several constants that stand in one declaration. */
+static bool one_of_several(const struct cuda_item *item, const char *name, struct bytes *value)
+{
+    if (item->kind != ITEM_CONSTANT && !(item->kind == ITEM_HOST && cuda_uses(item->text, "const")))
+        return false;
+    for (size_t k = 0; k < item->name_count && item->name_count > 1; k++)
+        if (strcmp(item->names[k].name, name) == 0)
+            return declared_value(item, name, value);
+    return false;
+}
+
 bool cuda_constant_text(const struct cuda *cuda, const char *name, struct bytes *text)
 {
     for (size_t i = cuda->items.count; i > 0; i--) {
@@ -217,11 +251,14 @@ bool cuda_constant_text(const struct cuda *cuda, const char *name, struct bytes 
         if (item->inner_count > 0)
             item = cuda_active_item(cuda, item, name, NULL);
         if (item &&
-            (item->kind == ITEM_MACRO || item->kind == ITEM_CONSTANT || item->kind == ITEM_UNDEF) &&
+            (item->kind == ITEM_MACRO || item->kind == ITEM_CONSTANT || item->kind == ITEM_UNDEF ||
+             item->kind == ITEM_HOST) &&
             item->name_count == 1 && strcmp(item->names[0].name, name) == 0) {
             *text = item->value;
             return item->value.size > 0;
         }
+        if (item && one_of_several(item, name, text))
+            return true;
     }
     return false;
 }

@@ -196,6 +196,8 @@ static int expr_name_value(struct scope *scope, const char *name, size_t start, 
     }
     if (scope->session && cuda_constant_text(session_cuda(scope->session), name, &text))
         return constant_value(scope, text, start, end, out, err);
+    if (expr_header_constant(name, out))
+        return 0;
     if (strcmp(name, "_") == 0) {
         lexer_fail_at(scope->lexer, start, end, err, ERR_NameError,
                       "_ is the last result, and there is none yet");
@@ -249,7 +251,9 @@ static int eval_call(struct scope *scope, const struct expr *expr, struct value 
     for (size_t i = 0; i < expr->count; i++)
         if (expr_eval(scope, expr->kids[i], &args[i], err) < 0)
             return -1;
-    return function_call(scope, expr, args, expr->count, out, err);
+    if (!function_is(expr->text) && expr_call_formula(scope, expr, args, &is_done, out, err) < 0)
+        return -1;
+    return is_done ? 0 : function_call(scope, expr, args, expr->count, out, err);
 }
 
 static int eval_choose(struct scope *scope, const struct expr *expr, struct value *out,

@@ -150,9 +150,22 @@ struct function_help {
 size_t function_count(void);
 const struct function_help *function_help_at(size_t i);
 
+/* Is there a function of this name? sqrtf and fabs are sqrt and abs. */
+bool function_is(const char *name);
+
 /* functions.c: calls the function of this name. Fails with NameError when there is none. */
 int function_call(struct scope *scope, const struct expr *call, struct value *args, size_t count,
                   struct value *out, struct err *err) MUST_CHECK;
+
+/*
+ * expr_formula.c: a call of a macro with parameters or of a function of the session that only
+ * returns (*is_found): its value. Fails with UsageError for a body that no expression here is.
+ */
+int expr_call_formula(struct scope *scope, const struct expr *call, const struct value *args,
+                      bool *is_found, struct value *out, struct err *err) MUST_CHECK;
+
+/* INFINITY, FLT_MAX, INT_MAX, M_PI: what C's headers define. False: no such constant. */
+bool expr_header_constant(const char *name, struct value *out);
 
 /* Sets err's caret under the expression. Returns -1. */
 int expr_fail(const struct scope *scope, const struct expr *expr, struct err *err,

@@ -436,6 +436,45 @@ const struct function_help *function_help_at(size_t i)
     return &FUNCTIONS[i].help;
 }
 
+/* What C calls the same in single precision or by another name; a row's name or NULL. */
+static const char *name_in_c(const char *name, char *shorter, size_t capacity)
+{
+    static const char *const OTHERS[][2] = { { "fabs", "abs" },
+                                             { "fmax", "max" },
+                                             { "fmin", "min" } };
+    size_t n = strlen(name);
+
+    if (n > 1 && n < capacity && name[n - 1] == 'f') {
+        memcpy(shorter, name, n - 1);
+        shorter[n - 1] = '\0';
+        name = shorter;
+    }
+    for (size_t i = 0; i < COUNT(OTHERS); i++)
+        if (strcmp(OTHERS[i][0], name) == 0)
+            return OTHERS[i][1];
+    return name;
+}
+
+/* The row of a function; NULL: there is none. */
+static const struct function *find(const char *name)
+{
+    char shorter[16];
+
+    for (size_t i = 0; i < COUNT(FUNCTIONS); i++)
+        if (strcmp(FUNCTIONS[i].help.name, name) == 0)
+            return &FUNCTIONS[i];
+    name = name_in_c(name, shorter, sizeof(shorter));
+    for (size_t i = 0; i < COUNT(FUNCTIONS); i++)
+        if (strcmp(FUNCTIONS[i].help.name, name) == 0)
+            return &FUNCTIONS[i];
+    return NULL;
+}
+
+bool function_is(const char *name)
+{
+    return find(name) != NULL;
+}
+
 static int unknown_function(struct scope *scope, const struct expr *call, struct err *err)
 {
     struct nearest near = { .wanted = call->text };
@@ -460,17 +499,13 @@ int function_call(struct scope *scope, const struct expr *call, struct value *ar
 {
     struct call_state c = { scope, call, args, count, out, err };
 
-    for (size_t i = 0; i < COUNT(FUNCTIONS); i++) {
-        const struct function *f = &FUNCTIONS[i];
+    const struct function *f = find(call->text);
 
-        if (strcmp(f->help.name, call->text) != 0)
-            continue;
-        if (count < f->least || count > f->most) {
-            expr_fail(scope, call, err, ERR_UsageError, "%s has %zu arguments here", call->text,
-                      count);
-            return err_next(err, "%s", f->help.signature);
-        }
-        return f->run(&c, f->which);
+    if (!f)
+        return unknown_function(scope, call, err);
+    if (count < f->least || count > f->most) {
+        expr_fail(scope, call, err, ERR_UsageError, "%s has %zu arguments here", call->text, count);
+        return err_next(err, "%s", f->help.signature);
     }
-    return unknown_function(scope, call, err);
+    return f->run(&c, f->which);
 }

@@ -73,9 +73,33 @@ struct cast {
     enum scalar_kind kind;
 };
 
+/*
+ * reinterpret_cast<float4 *>(x) and thrust::raw_pointer_cast(x) in front of a pointer: *text
+ * becomes x. Does the cast give a type?
+ */
+static bool strip_named(struct source *text)
+{
+    static const char *const NAMES[] = { "reinterpret_cast<", "thrust::raw_pointer_cast(",
+                                         "raw_pointer_cast(" };
+    const struct bytes all = text->text;
+
+    for (size_t i = 0; i < COUNT(NAMES); i++) {
+        size_t n = strlen(NAMES[i]);
+        const char *open;
+
+        if (all.size <= n || memcmp(all.data, NAMES[i], n) != 0 || all.data[all.size - 1] != ')')
+            continue;
+        open = memchr(all.data, '(', all.size);
+        *text = launch_piece(text, (size_t)(open - all.data) + 1, all.size - 1);
+        return i == 0;
+    }
+    return false;
+}
+
 /* "(float)" or "(char *)" in front of a value: *text becomes what follows it. */
 static void strip_cast(const struct argument *a, struct source *text, struct cast *cast)
 {
+    bool is_typed = strip_named(text);
     const char *close = text->text.size ? memchr(text->text.data, ')', text->text.size) : NULL;
     struct element_type type;
     struct err ignored = { 0 };
@@ -83,6 +107,7 @@ static void strip_cast(const struct argument *a, struct source *text, struct cas
     size_t n;
     char *name;
 
+    cast->is_pointer = cast->is_given = is_typed;
     if (!close || text->text.data[0] != '(')
         return;
     n = (size_t)(close - text->text.data);

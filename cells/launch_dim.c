@@ -134,9 +134,22 @@ static size_t skip_word(struct bytes text, size_t at)
     return at;
 }
 
+/* Behind the dim3, const dim3 or auto of a declaration. */
+static size_t type_end_of(struct bytes text)
+{
+    size_t from = skip_blanks(text, 0), end = skip_word(text, from);
+
+    while (bytes_equal((struct bytes){ text.data + from, end - from }, "const") ||
+           bytes_equal((struct bytes){ text.data + from, end - from }, "constexpr")) {
+        from = skip_blanks(text, end);
+        end = skip_word(text, from);
+    }
+    return end;
+}
+
 int launch_dim_declare(struct call *call, struct source statement, struct err *err)
 {
-    size_t type_end = skip_word(statement.text, skip_blanks(statement.text, 0)), count;
+    size_t type_end = type_end_of(statement.text), count;
     struct source *parts;
 
     if (split_declarators(call, statement, type_end, &parts, &count, err) < 0)
@@ -234,6 +247,15 @@ static const struct {
     { "cudaGetDeviceProperties", "%device gpu shows them" },
 };
 
+static int refuse_loop(const struct source *statement, size_t start, size_t n, struct err *err)
+{
+    err_set(err, ERR_UsageError, "%.*s is a loop of the host program, and a cell is none", (int)n,
+            statement->text.data + start);
+    err_at(err, statement->line, statement->column + (int)start, (int)n);
+    return err_next(err, "%%%%for i in 0..9 on the first line repeats a cell's lines; a list as "
+                         "[64,32,16] counts otherwise");
+}
+
 int launch_host_call(struct source statement, struct err *err)
 {
     size_t start = 0, n = 0;
@@ -244,6 +266,8 @@ int launch_host_call(struct source statement, struct err *err)
     while (start + n < statement.text.size && is_name_char(statement.text.data[start + n]))
         n++;
     name = (struct bytes){ statement.text.data + start, n };
+    if (bytes_equal(name, "for") || bytes_equal(name, "while"))
+        return refuse_loop(&statement, start, n, err);
     for (size_t i = 0; i < COUNT(CALLS); i++) {
         if (!bytes_equal(name, CALLS[i].name))
             continue;

@@ -288,6 +288,12 @@ static int read_decimal(struct lexer *lexer, struct token *t, struct err *err)
     return 0;
 }
 
+/* The f of 1.f, with no name behind the point. */
+static bool is_float_end(const struct lexer *lexer, size_t at)
+{
+    return (char_at(lexer, at) | 32) == 'f' && !is_name_char(char_at(lexer, at + 1));
+}
+
 static int read_number(struct lexer *lexer, struct token *t, struct err *err)
 {
     size_t at = t->start;
@@ -308,8 +314,9 @@ static int read_number(struct lexer *lexer, struct token *t, struct err *err)
     }
     while (is_digit(char_at(lexer, at)))
         at++;
-    /* The point needs a digit after it, so that 1..8 is a range. */
-    if (char_at(lexer, at) == '.' && is_digit(char_at(lexer, at + 1))) {
+    /* The point needs a digit after it, so that 1..8 is a range; 1.f is a number of C. */
+    if (char_at(lexer, at) == '.' &&
+        (is_digit(char_at(lexer, at + 1)) || is_float_end(lexer, at + 1))) {
         is_decimal = true;
         for (at++; is_digit(char_at(lexer, at)); at++)
             ;

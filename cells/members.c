@@ -167,7 +167,7 @@ int member_index(struct scope *scope, const struct expr *expr, struct value *out
     return 0;
 }
 
-/* t.line(6): the source line 6 of a launch's lines. */
+/* t.line(6): the source line 6 of a launch's lines; x.data() as vectors have it. */
 int member_method(struct scope *scope, const struct expr *expr, struct value *out, struct err *err)
 {
     struct value owner, number;
@@ -177,6 +177,11 @@ int member_method(struct scope *scope, const struct expr *expr, struct value *ou
 
     if (expr_eval(scope, expr->kids[0], &owner, err) < 0)
         return -1;
+    if (owner.type == VALUE_BUFFER && expr->count == 1 &&
+        (strcmp(expr->text, "data") == 0 || strcmp(expr->text, "get") == 0)) {
+        *out = owner; /* x.data() of a vector is x */
+        return 0;
+    }
     lines = object_of(&owner) ? json_object_get(object_of(&owner), "lines") : NULL;
     if (strcmp(expr->text, "line") != 0 || expr->count != 2 || !json_is_array(lines))
         return expr_fail(scope, expr, err, ERR_NameError, "%s has no function %.40s",

@@ -5,6 +5,8 @@
  */
 #include "cells/expr.h"
 
+#include "cells/parse_c.h"
+
 #include <stdlib.h>
 
 enum { MAX_DEPTH = 200, MAX_TREE = 1000 };
@@ -29,6 +31,7 @@ enum { STRENGTH_COMPARE_EQUAL = 6, STRENGTH_COMPARE = 7, STRENGTH_SUM = 9 };
 static int parse_ternary(struct parser *p, struct expr **out, struct err *err);
 static int parse_range(struct parser *p, struct expr **out, struct err *err);
 static int parse_unary(struct parser *p, struct expr **out, struct err *err);
+static int parse_primary(struct parser *p, struct expr **out, struct err *err);
 static int parse_binary(struct parser *p, int least, struct expr **out, struct err *err);
 
 static int strength_of(const struct token *t)
@@ -198,35 +201,85 @@ bool expr_is_reserved(const char *name)
     return strcmp(name, "_") == 0;
 }
 
-static int parse_word(struct parser *p, const struct token *t, struct expr **out, struct err *err)
+/* sizeof(unsigned char): its type is one name of two words. */
+static int parse_sizeof(struct parser *p, const char *type, struct expr *e, struct err *err)
 {
-    struct expr *e;
-    struct token ahead;
+    struct expr *name = new_expr(p, EXPR_NAME, err);
+    struct token t;
 
+    if (!name || lexer_peek(p->lexer, &t, err) < 0)
+        return -1;
+    name->text = type;
+    name->start = t.start;
+    name->end = p->lexer->last_end;
+    return add_kid(p, e, name, err);
+}
+
+static int parse_arguments(struct parser *p, struct expr *e, struct err *err)
+{
+    struct lexer behind;
+    struct token open;
+    const char *type =
+        strcmp(e->text, "sizeof") == 0 ? c_type_in_brackets(p->lexer, &behind) : NULL;
+
+    e->kind = EXPR_CALL;
+    if (type) {
+        *p->lexer = behind;
+        return parse_sizeof(p, type, e, err);
+    }
+    return lexer_next(p->lexer, &open, err) < 0 ? -1 : parse_items(p, e, ')', open.start, err);
+}
+
+/* true, null, warpSize; NULL: no such constant. */
+static const struct value *constant_of(struct bytes word)
+{
     for (size_t i = 0; i < COUNT(CONSTANTS); i++)
-        if (bytes_equal(t->text, CONSTANTS[i].text)) {
-            e = new_expr(p, EXPR_VALUE, err);
-            if (!e)
-                return -1;
-            e->value = CONSTANTS[i].value;
-            *out = e;
-            return 0;
-        }
-    if (lexer_peek(p->lexer, &ahead, err) < 0)
-        return -1;
-    e = new_expr(p, EXPR_NAME, err);
-    if (!e)
-        return -1;
-    e->text = arena_copy(p->lexer->arena, t->text.data, t->text.size);
+        if (bytes_equal(word, CONSTANTS[i].text))
+            return &CONSTANTS[i].value;
+    return NULL;
+}
+
+/* static_cast<int>(x) is int(x). */
+static int parse_name(struct parser *p, const struct token *t, struct expr *e, struct err *err)
+{
+    struct token ahead;
+    struct lexer behind;
+    const char *made = c_cast_named(t->text, p->lexer, &behind);
+
+    e->text = made ? made : arena_copy(p->lexer->arena, t->text.data, t->text.size);
     if (!e->text)
         return err_set(err, ERR_ResourceError, "out of memory");
-    if (ahead.kind == TOKEN_OP && ahead.op == '(' && !ahead.blank_before) {
-        e->kind = EXPR_CALL;
-        if (lexer_next(p->lexer, &ahead, err) < 0 || parse_items(p, e, ')', ahead.start, err) < 0)
-            return -1;
-    }
-    *out = e;
+    if (made)
+        *p->lexer = behind;
+    else
+        c_skip_template(p->lexer);
+    if (lexer_peek(p->lexer, &ahead, err) < 0)
+        return -1;
+    if (ahead.kind == TOKEN_OP && ahead.op == '(' && !ahead.blank_before)
+        return parse_arguments(p, e, err);
     return 0;
+}
+
+static int parse_word(struct parser *p, struct token *t, struct expr **out, struct err *err)
+{
+    const struct value *constant;
+    struct lexer behind;
+
+    if (c_skip_scopes(p->lexer, t, err) < 0)
+        return -1;
+    if (c_is_no_call(t->text, p->lexer, &behind)) {
+        *p->lexer = behind;
+        return parse_primary(p, out, err);
+    }
+    constant = constant_of(t->text);
+    *out = new_expr(p, constant ? EXPR_VALUE : EXPR_NAME, err);
+    if (!*out)
+        return -1;
+    if (constant) {
+        (*out)->value = *constant;
+        return 0;
+    }
+    return parse_name(p, t, *out, err);
 }
 
 static int parse_literal(struct parser *p, const struct token *t, struct expr **out,
@@ -341,35 +394,6 @@ static int parse_postfix(struct parser *p, struct expr **out, struct err *err)
     }
 }
 
-/* What `(unsigned int)` before a value makes of it: "int" or "float"; NULL: no cast stands here. */
-static const char *cast_ahead(const struct lexer *lexer, struct lexer *behind)
-{
-    static const char *const WORDS[] = { "float", "double",  "int",      "unsigned", "signed",
-                                         "long",  "short",   "char",     "size_t",   "uint",
-                                         "const", "int32_t", "uint32_t", "int64_t",  "uint64_t" };
-    const char *made = NULL;
-    struct token t;
-
-    *behind = *lexer;
-    if (lexer_next(behind, &t, NULL) < 0 || t.kind != TOKEN_OP || t.op != '(')
-        return NULL;
-    while (lexer_next(behind, &t, NULL) == 0 && t.kind == TOKEN_WORD) {
-        size_t i = 0;
-
-        while (i < COUNT(WORDS) && !bytes_equal(t.text, WORDS[i]))
-            i++;
-        if (i == COUNT(WORDS))
-            return NULL;
-        made = i < 2 ? "float" : made ? made : "int";
-    }
-    if (!made || t.kind != TOKEN_OP || t.op != ')' || lexer_peek(behind, &t, NULL) < 0)
-        return NULL;
-    return t.kind == TOKEN_WORD || t.kind == TOKEN_INT || t.kind == TOKEN_FLOAT ||
-                   (t.kind == TOKEN_OP && (t.op == '(' || t.op == '-' || t.op == '~'))
-               ? made
-               : NULL;
-}
-
 /* (float)n / 2, as C has it: the cast binds as a sign does. */
 static int parse_cast(struct parser *p, const char *made, const struct lexer *behind,
                       struct expr **out, struct err *err)
@@ -398,7 +422,7 @@ static int parse_unary(struct parser *p, struct expr **out, struct err *err)
 
     if (lexer_peek(p->lexer, &t, err) < 0)
         return -1;
-    if (t.kind == TOKEN_OP && t.op == '(' && (made = cast_ahead(p->lexer, &behind))) {
+    if (t.kind == TOKEN_OP && t.op == '(' && (made = c_cast_ahead(p->lexer, &behind))) {
         if (enter(p, err) < 0 || parse_cast(p, made, &behind, out, err) < 0)
             return -1;
         p->depth--;

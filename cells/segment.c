@@ -178,17 +178,33 @@ static bool is_function_head(const struct segmenter *s, size_t at)
     return char_at(s, at) == '{';
 }
 
-/* dim3 name, and what may follow it */
+static bool is_word_at(const struct segmenter *s, size_t at, const char *word)
+{
+    return bytes_equal((struct bytes){ s->text + at, skip_name(s, at) - at }, word);
+}
+
+/* `auto grid = dim3(4);` at: behind the name. */
+static bool is_auto_dim(const struct segmenter *s, size_t at)
+{
+    return char_at(s, at) == '=' && is_word_at(s, skip_line_blanks(s, at + 1), "dim3");
+}
+
+/* dim3 name, const or not, and what may follow it */
 static bool is_dim(const struct segmenter *s, size_t at)
 {
     size_t end, name, next;
 
     at = skip_line_blanks(s, at);
+    while (is_word_at(s, at, "const") || is_word_at(s, at, "constexpr"))
+        at = skip_line_blanks(s, skip_name(s, at));
     end = skip_name(s, at);
     name = skip_line_blanks(s, end);
     next = skip_line_blanks(s, skip_name(s, name));
-    return end - at == 4 && memcmp(s->text + at, "dim3", 4) == 0 && next > name && name > end &&
-           char_at(s, next) && strchr("({=,;", char_at(s, next)) &&
+    if (next <= name || name <= end)
+        return false;
+    if (is_word_at(s, at, "auto"))
+        return is_auto_dim(s, next);
+    return is_word_at(s, at, "dim3") && char_at(s, next) && strchr("({=,;", char_at(s, next)) &&
            !(char_at(s, next) == '(' && is_function_head(s, next));
 }
 
@@ -224,13 +240,15 @@ static bool is_scalar(const struct segmenter *s, size_t at)
     return words > 0 && end > at && char_at(s, next) == '=' && char_at(s, next + 1) != '=';
 }
 
-/* A call of the runtime API where only declarations can stand: cudaMalloc(...) */
+/* A call of the runtime API where only declarations can stand, cudaMalloc(...), or a loop. */
 static bool is_host_call(const struct segmenter *s, size_t at)
 {
     size_t end;
 
     at = skip_line_blanks(s, at);
     end = skip_name(s, at);
+    if (is_word_at(s, at, "for") || is_word_at(s, at, "while"))
+        return char_at(s, skip_line_blanks(s, end)) == '(';
     return end - at > 4 && memcmp(s->text + at, "cuda", 4) == 0 && char_at(s, at + 4) >= 'A' &&
            char_at(s, at + 4) <= 'Z' && char_at(s, skip_line_blanks(s, end)) == '(';
 }

@@ -1,0 +1,114 @@
+/*
+ * Names of C and of the program that expressions may call: what a math header defines, and the
+ * macros and functions of the session that are one expression themselves.
+ */
+#include "cells/expr.h"
+
+#include "cells/cuda_formula.h"
+#include "cells/internal.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+
+enum { MAX_FORMULA_DEPTH = 16 };
+
+bool expr_header_constant(const char *name, struct value *out)
+{
+    static const struct {
+        const char *name;
+        double f;
+    } DECIMALS[] = {
+        { "INFINITY", HUGE_VAL },       { "FLT_MAX", FLT_MAX },         { "FLT_MIN", FLT_MIN },
+        { "FLT_EPSILON", FLT_EPSILON }, { "DBL_MAX", DBL_MAX },         { "DBL_MIN", DBL_MIN },
+        { "DBL_EPSILON", DBL_EPSILON }, { "M_PI", M_PI },               { "M_E", M_E },
+        { "M_SQRT2", M_SQRT2 },         { "CUDART_INF_F", HUGE_VAL },   { "CUDART_INF", HUGE_VAL },
+        { "CUDART_PI_F", M_PI },        { "CUDART_PI", M_PI },
+    };
+    static const struct {
+        const char *name;
+        int64_t i;
+    } INTEGERS[] = {
+        { "INT_MAX", INT_MAX },     { "INT_MIN", INT_MIN },     { "UINT_MAX", UINT_MAX },
+        { "LONG_MAX", LONG_MAX },   { "LLONG_MAX", LLONG_MAX }, { "RAND_MAX", INT_MAX },
+        { "INT32_MAX", INT32_MAX }, { "UINT32_MAX", UINT_MAX }, { "CHAR_BIT", CHAR_BIT },
+        { "SIZE_MAX", LLONG_MAX },
+    };
+
+    for (size_t i = 0; i < COUNT(DECIMALS); i++)
+        if (strcmp(DECIMALS[i].name, name) == 0) {
+            *out = (struct value){ .type = VALUE_FLOAT, .f = DECIMALS[i].f };
+            return true;
+        }
+    for (size_t i = 0; i < COUNT(INTEGERS); i++)
+        if (strcmp(INTEGERS[i].name, name) == 0) {
+            *out = (struct value){ .type = VALUE_INT, .i = INTEGERS[i].i };
+            return true;
+        }
+    return false;
+}
+
+/* int f(float x): C converts arguments and result. */
+static void convert(enum formula_type type, struct value *v)
+{
+    double f;
+
+    if (!value_as_float(v, &f))
+        return;
+    if (type == FORMULA_FLOAT)
+        *v = (struct value){ .type = VALUE_FLOAT, .f = f };
+    else if (type == FORMULA_INT && v->type == VALUE_FLOAT && f > -0x1p63 && f < 0x1p63)
+        *v = (struct value){ .type = VALUE_INT, .i = (int64_t)f };
+}
+
+static int eval_body(struct scope *scope, const struct formula *formula, struct local *locals,
+                     struct value *out, struct err *err)
+{
+    struct lexer lexer;
+    struct scope inner = *scope;
+    struct expr *expr;
+    struct token t;
+
+    lexer_init(&lexer, (struct source){ formula->body, 1, 1 }, scope->arena);
+    inner.lexer = &lexer;
+    inner.depth++;
+    inner.locals = locals;
+    inner.local_count = formula->count;
+    if (expr_parse(&lexer, &expr, err) < 0 || lexer_peek(&lexer, &t, err) < 0)
+        return -1;
+    if (t.kind != TOKEN_END)
+        return err_set(err, ERR_UsageError, "%s follows it", token_show(&lexer, &t));
+    if (expr_eval(&inner, expr, out, err) < 0)
+        return -1;
+    scope->saw_nan |= inner.saw_nan;
+    convert(formula->result, out);
+    return 0;
+}
+
+int expr_call_formula(struct scope *scope, const struct expr *call, const struct value *args,
+                      bool *is_found, struct value *out, struct err *err)
+{
+    struct local locals[FORMULA_PARAMETERS];
+    struct err inner_err = { 0 };
+    struct formula formula;
+    int rc = 0;
+
+    *is_found = scope->session &&
+                cuda_formula(session_cuda(scope->session), call->text, scope->arena, &formula) &&
+                formula.count == call->count;
+    if (!*is_found)
+        return 0;
+    if (scope->depth >= MAX_FORMULA_DEPTH)
+        return expr_fail(scope, call, err, ERR_ValueError, "%s is defined by way of itself",
+                         call->text);
+    for (size_t i = 0; i < formula.count; i++) {
+        locals[i] = (struct local){ formula.parameters[i], args[i] };
+        convert(formula.types[i], &locals[i].value);
+    }
+    rc = eval_body(scope, &formula, locals, out, &inner_err);
+    if (rc < 0)
+        expr_fail(scope, call, err, ERR_UsageError, "%s() is %s, which is no value here: %.200s",
+                  call->text, text_show(scope->arena, formula.body, 60), inner_err.text);
+    err_done(&inner_err);
+    return rc;
+}
