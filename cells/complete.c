@@ -285,35 +285,57 @@ static void add_positionals(struct collector *c, struct session *session, const 
 
 /* ---- launches ---- */
 
-/* What may stand for an argument: buffers that fit a pointer, numbers for the rest. */
-static bool add_arguments(struct collector *c, struct session *session, struct bytes code,
-                          size_t cursor, struct arena *arena)
+/* Buffers that fit the parameter of one overload. False: it is no pointer, or there is none. */
+static bool add_fitting(struct collector *c, struct session *session, const char *kernel,
+                        size_t argument, struct arena *arena)
 {
     const struct cuda_parameter *list;
-    struct launch_cursor at;
     char about[80];
     size_t count;
 
-    if (!complete_launch_find(code, cursor, arena, &at))
+    if (!complete_launch_parameters(session, kernel, arena, &list, &count) || argument >= count)
         return false;
-    if (!at.in_arguments || !complete_launch_parameters(session, at.kernel, arena, &list, &count) ||
-        at.argument >= count) {
-        add_variables(c, session);
-        add_functions(c);
-        return true;
-    }
     for (size_t i = 0; i < buffer_count(session); i++) {
         const struct buffer *buffer = buffer_at(session, i);
 
         buffer_type_text(buffer, about, sizeof(about));
-        if (complete_launch_takes(&list[at.argument], &buffer->type))
+        if (complete_launch_takes(&list[argument], &buffer->type))
             add(c, buffer->name, "instance", about);
     }
-    if (list[at.argument].is_pointer)
+    return list[argument].is_pointer;
+}
+
+/* What may stand for an argument: buffers that fit a pointer, numbers for the rest. */
+static bool add_arguments(struct collector *c, struct session *session, struct bytes code,
+                          size_t cursor, struct arena *arena)
+{
+    struct launch_cursor at;
+    const char *kernel;
+    bool is_pointer = true;
+
+    if (!complete_launch_find(code, cursor, arena, &at))
+        return false;
+    for (size_t i = 0;
+         at.in_arguments && (kernel = complete_launch_overload(session, at.kernel, i, arena)); i++)
+        is_pointer &= add_fitting(c, session, kernel, at.argument, arena);
+    if (at.in_arguments && is_pointer)
         return true;
     add_variables(c, session);
     add_functions(c);
     return true;
+}
+
+/* The launches of all kernels that a name may mean, each with its own arguments. */
+static void add_launches_of(struct collector *c, struct session *session, const char *name,
+                            const char *head, struct arena *arena)
+{
+    const char *kernel, *text;
+
+    for (size_t i = 0; (kernel = complete_launch_overload(session, name, i, arena)); i++) {
+        text = complete_launch_skeleton(session, kernel, arena);
+        if (text)
+            add(c, text, "function", strcmp(kernel, name) == 0 ? head : kernel);
+    }
 }
 
 /* At the start of a line a kernel's name may become its launch. */
@@ -329,11 +351,9 @@ static void add_launches(struct collector *c, struct session *session, struct by
         return;
     for (size_t i = 0; i < cuda_name_count(cuda); i++) {
         struct cuda_name n = cuda_name_at(cuda, i);
-        const char *text =
-            n.kind == CUDA_KERNEL ? complete_launch_skeleton(session, n.name, arena) : NULL;
 
-        if (text)
-            add(c, text, "function", n.head);
+        if (n.kind == CUDA_KERNEL)
+            add_launches_of(c, session, n.name, n.head, arena);
     }
 }
 

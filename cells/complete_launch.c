@@ -5,12 +5,15 @@
  */
 #include "cells/complete_launch.h"
 
+#include "cells/cuda_overload.h"
 #include "cells/cuda_parameters.h"
 #include "cells/cuda_types.h"
 #include "cells/internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
+
+enum { MAX_OVERLOADS = 64 };
 
 enum { MAX_LOOK_BACK = 4000 };
 
@@ -136,8 +139,21 @@ static void put_resources(struct session *session, const char *kernel, struct bu
     err_done(&ignored);
 }
 
-bool complete_launch_page(struct session *session, const char *kernel, size_t current,
-                          struct arena *arena, struct buf *out)
+const char *complete_launch_overload(struct session *session, const char *kernel, size_t i,
+                                     struct arena *arena)
+{
+    struct kernel_found list[MAX_OVERLOADS];
+    size_t count = strpbrk(kernel, "<(") ? 1
+                                         : cuda_overloads(session_cuda(session), kernel, list,
+                                                          MAX_OVERLOADS);
+
+    if (count < 2)
+        return i == 0 ? kernel : NULL;
+    return i < count && i < MAX_OVERLOADS ? cuda_overload_name(arena, kernel, list[i].head) : NULL;
+}
+
+static bool put_page(struct session *session, const char *kernel, size_t current,
+                     struct arena *arena, struct buf *out)
 {
     const struct cuda_parameter *list;
     struct kernel_found found;
@@ -155,6 +171,20 @@ bool complete_launch_page(struct session *session, const char *kernel, size_t cu
     return true;
 }
 
+bool complete_launch_page(struct session *session, const char *kernel, size_t current,
+                          struct arena *arena, struct buf *out)
+{
+    const char *name;
+    bool is_any = false;
+
+    for (size_t i = 0; (name = complete_launch_overload(session, kernel, i, arena)); i++) {
+        if (is_any)
+            buf_putc(out, '\n');
+        is_any |= put_page(session, name, current, arena, out);
+    }
+    return is_any;
+}
+
 const char *complete_launch_skeleton(struct session *session, const char *kernel,
                                      struct arena *arena)
 {
@@ -169,7 +199,8 @@ const char *complete_launch_skeleton(struct session *session, const char *kernel
     err_done(&ignored);
     if (rc < 0 || !complete_launch_parameters(session, kernel, arena, &list, &count))
         return NULL;
-    buf_printf(&text, "%s%s<<<1, 256>>>(", kernel,
+    /* "k(float *)" is launched as k: the arguments say which. */
+    buf_printf(&text, "%.*s%s<<<1, 256>>>(", (int)strcspn(kernel, "("), kernel,
                found.name->is_template && !strchr(kernel, '<') ? "<float>" : "");
     for (size_t i = 0; i < count; i++)
         buf_printf(&text, "%s%s", i ? ", " : "", list[i].name[0] ? list[i].name : "0");

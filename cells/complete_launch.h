@@ -28,7 +28,14 @@ bool complete_launch_parameters(struct session *session, const char *kernel, str
 bool complete_launch_takes(const struct cuda_parameter *parameter, const struct element_type *type);
 
 /*
- * The page of a kernel: signature, the parameter under the cursor (current; SIZE_MAX: none), what
+ * The i-th kernel that a name may mean: the name itself where it has one, "k(float *, int)" of
+ * overloads; NULL behind the last, or when there is no such kernel. In the arena.
+ */
+const char *complete_launch_overload(struct session *session, const char *kernel, size_t i,
+                                     struct arena *arena);
+
+/*
+ * The page of a kernel, or those of all overloads of a name: signature, the parameter under the cursor (current; SIZE_MAX: none), what
  * it takes on the session's device, where it is defined. False when there is no such kernel.
  */
 bool complete_launch_page(struct session *session, const char *kernel, size_t current,

@@ -191,6 +191,9 @@ static void a_launch_line_offers_what_fits_its_parameters(void **state)
         { "saxpy<<<1, 32>>>(f(1, 2), xf, |", "ints" },
         { "ns::tk<real, 3><<<1, 32>>>(|", "xf y4" },
         { "if (x) { saxpy<<<1, 32>>>(3, i|", "" },
+        { "two|", "two two<<<1, 256>>>(a, n); two<<<1, 256>>>(n, d);" },
+        { "two<<<1, 32>>>(x|", "xf" },
+        { "two<<<1, 32>>>(8, d|", "d" },
     };
     struct harness *h = *state;
     char got[400], word[64];
@@ -204,7 +207,8 @@ static void a_launch_line_offers_what_fits_its_parameters(void **state)
     assert_prints(h, "typedef float real;", "");
     assert_int_equal(harness_run(h, "__global__ void saxpy(int n, const real *x, unsigned *q) {}\n"
                                     "namespace ns { template <class T, int N> __global__ void "
-                                    "tk(T *t) {} }"),
+                                    "tk(T *t) {} }\n__global__ void two(float *a, int n) {}\n"
+                                    "__global__ void two(int n, double *d) {}"),
                      0);
     assert_int_equal(harness_run(h, "%buffer float xf[8]\n%buffer float4 y4[8]\n"
                                     "%buffer int ints[4]\n%buffer double d[4]"),
@@ -220,6 +224,12 @@ static void a_launch_line_offers_what_fits_its_parameters(void **state)
         strstr(json_string_value(json_object_get(page, "text/plain")), "> const real * x"));
     assert_non_null(
         strstr(json_string_value(json_object_get(page, "text/plain")), "registers a thread"));
+    json_decref(page);
+    assert_int_equal(session_inspect(h->session, bytes_of("two"), 3, 0, &page, &err), 0);
+    assert_non_null(page);
+    code = json_string_value(json_object_get(page, "text/plain"));
+    assert_non_null(strstr(code, "void two(float *a, int n)"));
+    assert_non_null(strstr(code, "void two(int n, double *d)"));
     json_decref(page);
 }
 
