@@ -1,8 +1,8 @@
 /*
  * Kernels whose accesses, loops and arithmetic are inline PTX, built with optimization: what stands
- * in volatile assembler reaches the machine code as it is, with two exceptions that are left out:
+ * in volatile assembler reaches the machine code as it is, with three exceptions that are left out:
  * ptxas forwards a store of shared memory to its load unless both are volatile, and makes a branch
- * of two accesses with one predicate. x and y hold n values; k is a step.
+ * of two accesses with one predicate, and predicates of a short stretch that a branch goes over. x and y hold n values; k is a step.
  */
 #define KERNEL extern "C" __global__ void
 
@@ -115,4 +115,17 @@ KERNEL asm_fma_256(float *x, float *y, int n, int k)
 
     FMA64(v, (float)k) FMA64(v, (float)k) FMA64(v, (float)k) FMA64(v, (float)k)
     y[thread_of_grid()] = v;
+}
+
+/* One access under a predicate of the lane is no branch. */
+KERNEL asm_predicated(float *x, float *y, int n, int k)
+{
+    unsigned i = thread_of_grid();
+
+    asm volatile("{\n\t"
+                 ".reg .pred p;\n\t"
+                 "setp.eq.u32 p, %1, 0;\n\t"
+                 "@p st.volatile.global.f32 [%0], 0f3F800000;\n\t"
+                 "}" ::"l"(GLOBAL(y + i)),
+                 "r"(i % k));
 }

@@ -178,3 +178,122 @@ KERNEL exchange(float *x, float *y, int n, int k)
         v += __shfl_xor_sync(0xffffffff, v, d);
     y[i] = v + __popc(__ballot_sync(0xffffffff, i % 3 == 0));
 }
+
+KERNEL switch_by_lane(float *x, float *y, int n, int k)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    switch (i % k) {
+    case 0:
+        y[i] = 1;
+        break;
+    case 1:
+        y[i] = 2;
+        y[i + n / 8] = 3;
+        break;
+    case 2:
+        y[i] = 4;
+    }
+}
+
+KERNEL search_by_lane(float *x, float *y, int n, int k)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = 0;
+
+    for (; j < n; j++) {
+        if (j * k >= i % 32)
+            break;
+        if (x[i + j] > 0)
+            continue;
+        y[i + j] = j;
+    }
+    y[i] = j;
+}
+
+static __device__ __noinline__ float called(const float *from, int step)
+{
+    return step < 0 ? 0 : from[step] + 1;
+}
+
+KERNEL call_by_lane(float *x, float *y, int n, int k)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i / k % 2)
+        y[i] = called(x, i % 64 - 32);
+}
+
+KERNEL reduce_tree(float *x, float *y, int n, int k)
+{
+    __shared__ float s[1024];
+    int i = threadIdx.x;
+
+    s[i] = x[blockIdx.x * blockDim.x + i];
+    for (int half = blockDim.x / 2; half >= k; half /= 2) {
+        __syncthreads();
+        if (i < half)
+            s[i] += s[i + half];
+    }
+    if (i == 0)
+        y[blockIdx.x] = s[0];
+}
+
+KERNEL tiled_product(float *x, float *y, int n, int k)
+{
+    __shared__ float a[16 * 17], b[16 * 17];
+    int tx = threadIdx.x % 16, ty = threadIdx.x / 16, row = blockIdx.x * 16 + ty;
+    float sum = 0;
+
+    for (int tile = 0; tile < 64; tile += 16) {
+        a[ty * k + tx] = x[row * 64 + tile + tx];
+        b[ty * k + tx] = x[(tile + ty) * 64 + tx];
+        __syncthreads();
+        for (int j = 0; j < 16; j++)
+            sum += a[ty * k + j] * b[j * k + tx];
+        __syncthreads();
+    }
+    y[row * 16 + tx] = sum;
+}
+
+struct five {
+    float a, b, c, d, e;
+};
+
+KERNEL array_of_structs(float *x, float *y, int n, int k)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const struct five *in = (const struct five *)x + i * k;
+
+    y[i] = in->a + in->c + in->e;
+    ((struct five *)y)[i].d = in->b;
+}
+
+KERNEL stencil_halo(float *x, float *y, int n, int k)
+{
+    __shared__ float s[1024 + 64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = threadIdx.x + k;
+    float sum = 0;
+
+    s[at] = x[i + k];
+    if (threadIdx.x < k) {
+        s[at - k] = x[i];
+        s[at + blockDim.x] = x[i + k + blockDim.x];
+    }
+    __syncthreads();
+    for (int d = -k; d <= k; d++)
+        sum += s[at + d];
+    y[i] = sum;
+}
+
+KERNEL two_returns(float *x, float *y, int n, int k)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i % 32 < k)
+        return;
+    if (i / 32 % 2)
+        y[i] = x[i * 2];
+    if (i % 32 > 31 - k)
+        return;
+    y[i + n / 8] = x[i];
+}
