@@ -143,9 +143,9 @@ const char *complete_launch_overload(struct session *session, const char *kernel
                                      struct arena *arena)
 {
     struct kernel_found list[MAX_OVERLOADS];
-    size_t count = strpbrk(kernel, "<(") ? 1
-                                         : cuda_overloads(session_cuda(session), kernel, list,
-                                                          MAX_OVERLOADS);
+    size_t count = strpbrk(kernel, "<(")
+                       ? 1
+                       : cuda_overloads(session_cuda(session), kernel, list, MAX_OVERLOADS);
 
     if (count < 2)
         return i == 0 ? kernel : NULL;

@@ -35,8 +35,9 @@ const char *complete_launch_overload(struct session *session, const char *kernel
                                      struct arena *arena);
 
 /*
- * The page of a kernel, or those of all overloads of a name: signature, the parameter under the cursor (current; SIZE_MAX: none), what
- * it takes on the session's device, where it is defined. False when there is no such kernel.
+ * The page of a kernel, or those of all overloads of a name: signature, the parameter under the
+ * cursor (current; SIZE_MAX: none), what it takes on the session's device, where it is defined.
+ * False when there is no such kernel.
  */
 bool complete_launch_page(struct session *session, const char *kernel, size_t current,
                           struct arena *arena, struct buf *out);

@@ -11,9 +11,9 @@
 
 static enum formula_type type_of_word(struct scan_token t, enum formula_type before)
 {
-    static const char *const INTEGERS[] = { "int",     "unsigned", "long",     "short",   "char",
-                                            "size_t",  "int32_t",  "uint32_t", "int64_t", "uint64_t",
-                                            "uint" };
+    static const char *const INTEGERS[] = { "int",     "unsigned", "long",    "short",
+                                            "char",    "size_t",   "int32_t", "uint32_t",
+                                            "int64_t", "uint64_t", "uint" };
 
     if (scan_is_word(t, "float") || scan_is_word(t, "double"))
         return FORMULA_FLOAT;

@@ -159,7 +159,8 @@ int function_call(struct scope *scope, const struct expr *call, struct value *ar
 
 /*
  * expr_formula.c: a call of a macro with parameters or of a function of the session that only
- * returns (*is_found): its value. Fails with UsageError for a body that no expression here is.
+ * returns (*is_found), or of dim3: its value. Fails with UsageError for a body that no expression
+ * here is.
  */
 int expr_call_formula(struct scope *scope, const struct expr *call, const struct value *args,
                       bool *is_found, struct value *out, struct err *err) MUST_CHECK;

@@ -19,11 +19,20 @@ bool expr_header_constant(const char *name, struct value *out)
         const char *name;
         double f;
     } DECIMALS[] = {
-        { "INFINITY", HUGE_VAL },       { "FLT_MAX", FLT_MAX },         { "FLT_MIN", FLT_MIN },
-        { "FLT_EPSILON", FLT_EPSILON }, { "DBL_MAX", DBL_MAX },         { "DBL_MIN", DBL_MIN },
-        { "DBL_EPSILON", DBL_EPSILON }, { "M_PI", M_PI },               { "M_E", M_E },
-        { "M_SQRT2", M_SQRT2 },         { "CUDART_INF_F", HUGE_VAL },   { "CUDART_INF", HUGE_VAL },
-        { "CUDART_PI_F", M_PI },        { "CUDART_PI", M_PI },
+        { "INFINITY", HUGE_VAL },
+        { "FLT_MAX", FLT_MAX },
+        { "FLT_MIN", FLT_MIN },
+        { "FLT_EPSILON", FLT_EPSILON },
+        { "DBL_MAX", DBL_MAX },
+        { "DBL_MIN", DBL_MIN },
+        { "DBL_EPSILON", DBL_EPSILON },
+        { "M_PI", M_PI },
+        { "M_E", M_E },
+        { "M_SQRT2", M_SQRT2 },
+        { "CUDART_INF_F", HUGE_VAL },
+        { "CUDART_INF", HUGE_VAL },
+        { "CUDART_PI_F", M_PI },
+        { "CUDART_PI", M_PI },
     };
     static const struct {
         const char *name;
@@ -61,6 +70,20 @@ static void convert(enum formula_type type, struct value *v)
         *v = (struct value){ .type = VALUE_INT, .i = (int64_t)f };
 }
 
+/* dim3(16, 16): a shape; missing numbers are 1. */
+static int make_dim(struct scope *scope, const struct expr *call, const struct value *args,
+                    struct value *out, struct err *err)
+{
+    int64_t sizes[3] = { 1, 1, 1 };
+
+    for (size_t i = 0; i < call->count; i++)
+        if (expr_need_int(scope, call->kids[i], &args[i], &sizes[i], err) < 0)
+            return -1;
+    *out = (struct value){ .type = VALUE_DIM,
+                           .dim = { sizes[0], sizes[1], sizes[2], (int)call->count } };
+    return 0;
+}
+
 static int eval_body(struct scope *scope, const struct formula *formula, struct local *locals,
                      struct value *out, struct err *err)
 {
@@ -93,6 +116,9 @@ int expr_call_formula(struct scope *scope, const struct expr *call, const struct
     struct formula formula;
     int rc = 0;
 
+    *is_found = strcmp(call->text, "dim3") == 0 && call->count > 0 && call->count <= 3;
+    if (*is_found)
+        return make_dim(scope, call, args, out, err);
     *is_found = scope->session &&
                 cuda_formula(session_cuda(scope->session), call->text, scope->arena, &formula) &&
                 formula.count == call->count;

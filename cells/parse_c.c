@@ -7,9 +7,9 @@
 
 /* Words of types: the first two make a decimal, const and struct make nothing. */
 static const char *const TYPE_WORDS[] = {
-    "float",  "double",   "int",    "unsigned", "signed",  "long",     "short",   "char",
-    "size_t", "uint",     "bool",   "int8_t",   "uint8_t", "int16_t",  "uint16_t", "int32_t",
-    "uint32_t", "int64_t", "uint64_t", "const",  "struct",
+    "float",    "double",  "int",      "unsigned", "signed",   "long",    "short",
+    "char",     "size_t",  "uint",     "bool",     "int8_t",   "uint8_t", "int16_t",
+    "uint16_t", "int32_t", "uint32_t", "int64_t",  "uint64_t", "const",   "struct",
 };
 
 enum { DECIMALS = 2, NOT_MADE = 2 };

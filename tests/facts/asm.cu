@@ -1,8 +1,9 @@
 /*
  * Kernels whose accesses, loops and arithmetic are inline PTX, built with optimization: what stands
  * in volatile assembler reaches the machine code as it is, with three exceptions that are left out:
- * ptxas forwards a store of shared memory to its load unless both are volatile, and makes a branch
- * of two accesses with one predicate, and predicates of a short stretch that a branch goes over. x and y hold n values; k is a step.
+ * ptxas forwards a store of shared memory to its load unless both are volatile, makes a branch of
+ * two accesses with one predicate, and predicates of a short stretch that a branch goes over. x and
+ * y hold n values; k is a step.
  */
 #define KERNEL extern "C" __global__ void
 
