@@ -108,6 +108,7 @@ static bool read_macro(const struct cuda_item *item, const char *name, struct ar
     if (!find_head(&s, name, &ignored) || s.at[-1] != '(' || !read_parameters(&s, arena, out))
         return false;
     out->body = scan_trimmed((struct bytes){ s.at, (size_t)(s.end - s.at) });
+    out->is_macro = true;
     return out->body.size > 0;
 }
 

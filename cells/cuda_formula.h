@@ -16,11 +16,12 @@ struct formula {
     enum formula_type types[FORMULA_PARAMETERS], result;
     size_t count;
     struct bytes body; /* an expression; the session's, or the arena's */
+    bool is_macro;     /* arguments stand in the body as they were written, brackets or none */
 };
 
 /*
  * The newest definition of a name as a macro with parameters, or as a function whose body is one
- * return. False: there is none. Types of templates and macros leave values as they are.
+ * return. False: there is none. Types of templates leave values as they are.
  */
 bool cuda_formula(const struct cuda *cuda, const char *name, struct arena *arena,
                   struct formula *out);

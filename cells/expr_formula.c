@@ -5,6 +5,7 @@
 #include "cells/expr.h"
 
 #include "cells/cuda_formula.h"
+#include "cells/cuda_scan.h"
 #include "cells/internal.h"
 
 #include <float.h>
@@ -84,19 +85,20 @@ static int make_dim(struct scope *scope, const struct expr *call, const struct v
     return 0;
 }
 
-static int eval_body(struct scope *scope, const struct formula *formula, struct local *locals,
-                     struct value *out, struct err *err)
+/* A text in the place of the call, which sees so many locals. */
+static int eval_text(struct scope *scope, struct bytes text, const struct local *locals,
+                     size_t local_count, struct value *out, struct err *err)
 {
     struct lexer lexer;
     struct scope inner = *scope;
     struct expr *expr;
     struct token t;
 
-    lexer_init(&lexer, (struct source){ formula->body, 1, 1 }, scope->arena);
+    lexer_init(&lexer, (struct source){ text, 1, 1 }, scope->arena);
     inner.lexer = &lexer;
     inner.depth++;
     inner.locals = locals;
-    inner.local_count = formula->count;
+    inner.local_count = local_count;
     if (expr_parse(&lexer, &expr, err) < 0 || lexer_peek(&lexer, &t, err) < 0)
         return -1;
     if (t.kind != TOKEN_END)
@@ -104,6 +106,52 @@ static int eval_body(struct scope *scope, const struct formula *formula, struct 
     if (expr_eval(&inner, expr, out, err) < 0)
         return -1;
     scope->saw_nan |= inner.saw_nan;
+    return 0;
+}
+
+/* The argument that a word of a macro's body stands for; -1: none. */
+static int parameter_at(const struct formula *formula, struct bytes word)
+{
+    for (size_t i = 0; i < formula->count; i++)
+        if (bytes_equal(word, formula->parameters[i]))
+            return (int)i;
+    return -1;
+}
+
+/* The preprocessor replaces words by words: SQ(1 + 2) of x * x is 1 + 2 * 1 + 2. */
+static int eval_macro(struct scope *scope, const struct expr *call, const struct formula *formula,
+                      struct value *out, struct err *err)
+{
+    struct scanner s = { formula->body.data, formula->body.data + formula->body.size, false };
+    const char *from = formula->body.data;
+    struct buf text = { 0 };
+    char *copy;
+
+    for (struct scan_token t; (t = scan_next(&s)).kind != SCAN_END; from = s.at) {
+        int i = t.kind == SCAN_WORD ? parameter_at(formula, t.text) : -1;
+        struct bytes word = i < 0 ? t.text : expr_source(scope, call->kids[i]);
+
+        buf_put(&text, from, (size_t)(t.text.data - from));
+        buf_put(&text, word.data, word.size);
+    }
+    copy = text.is_failed ? NULL : arena_copy(scope->arena, buf_text(&text), text.size);
+    buf_done(&text);
+    if (!copy)
+        return err_set(err, ERR_ResourceError, "out of memory");
+    return eval_text(scope, bytes_of(copy), scope->locals, scope->local_count, out, err);
+}
+
+static int eval_function(struct scope *scope, const struct formula *formula,
+                         const struct value *args, struct value *out, struct err *err)
+{
+    struct local locals[FORMULA_PARAMETERS];
+
+    for (size_t i = 0; i < formula->count; i++) {
+        locals[i] = (struct local){ formula->parameters[i], args[i] };
+        convert(formula->types[i], &locals[i].value);
+    }
+    if (eval_text(scope, formula->body, locals, formula->count, out, err) < 0)
+        return -1;
     convert(formula->result, out);
     return 0;
 }
@@ -111,7 +159,6 @@ static int eval_body(struct scope *scope, const struct formula *formula, struct 
 int expr_call_formula(struct scope *scope, const struct expr *call, const struct value *args,
                       bool *is_found, struct value *out, struct err *err)
 {
-    struct local locals[FORMULA_PARAMETERS];
     struct err inner_err = { 0 };
     struct formula formula;
     int rc = 0;
@@ -127,11 +174,8 @@ int expr_call_formula(struct scope *scope, const struct expr *call, const struct
     if (scope->depth >= MAX_FORMULA_DEPTH)
         return expr_fail(scope, call, err, ERR_ValueError, "%s is defined by way of itself",
                          call->text);
-    for (size_t i = 0; i < formula.count; i++) {
-        locals[i] = (struct local){ formula.parameters[i], args[i] };
-        convert(formula.types[i], &locals[i].value);
-    }
-    rc = eval_body(scope, &formula, locals, out, &inner_err);
+    rc = formula.is_macro ? eval_macro(scope, call, &formula, out, &inner_err)
+                          : eval_function(scope, &formula, args, out, &inner_err);
     if (rc < 0)
         expr_fail(scope, call, err, ERR_UsageError, "%s() is %s, which is no value here: %.200s",
                   call->text, text_show(scope->arena, formula.body, 60), inner_err.text);
