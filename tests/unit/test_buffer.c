@@ -410,7 +410,8 @@ static const char DEFINITIONS[] =
     "__device__ int counter = 7, grid_[N][2*N];\n"
     "__device__ float G[] = {1.5f, -2};\n"
     "__device__ constexpr int two(int n) { return 2 * n; }\n"
-    "__device__ int L = two(3);\n";
+    "__device__ constexpr int looped(int n) { int s = 0; while (n--) s += 2; return s; }\n"
+    "__device__ int K = two(3), L = looped(3);\n";
 
 static void structs_are_laid_out_as_nvcc_does(void **state)
 {
@@ -478,7 +479,7 @@ static void device_variables_are_buffers_of_their_declaration(void **state)
         { "%buffer F = (3, 4, 5)\n%print F", "[3, 4, 5]\n" },
         { "%buffer counter = 12\n%print counter", "12\n" },
         { "%buffer grid_ = {10*i + j}\n%print grid_[1]", "[10, 11, 12, 13, 14, 15]\n" },
-        { "%reset data\n%print F", "[1, 2, 1]\n" },
+        { "%reset data\n%print F, K", "[1, 2, 1] 6\n" },
     };
     static const struct harness_failure bad[] = {
         { "%buffer F = (1, 2)", "UsageError", "3 numbers, and 2 are given" },
