@@ -17,7 +17,8 @@
 static void open_barrier(struct core *core, struct resident_block *b, int64_t cycle)
 {
     const struct costs *costs = core->config.costs;
-    int64_t at = cycle + costs->barrier_base + (int64_t)costs->barrier_per_warp * b->running;
+    int64_t told = b->first_arrival + (int64_t)costs->barrier_per_warp * b->running;
+    int64_t at = max_i64(cycle, told) + costs->barrier_base;
 
     for (int i = 0; i < b->warps; i++) {
         struct core_warp *w = warp_at(core, b->first_warp + i);
@@ -164,7 +165,9 @@ static void arrive(struct core *core, struct core_warp *w, int64_t cycle)
     struct resident_block *b = &core->slots[w->slot];
 
     w->place = WARP_AT_BARRIER;
-    if (++b->at_barrier == b->running)
+    if (b->at_barrier++ == 0)
+        b->first_arrival = cycle;
+    if (b->at_barrier == b->running)
         open_barrier(core, b, cycle);
 }
 

@@ -130,7 +130,7 @@ struct core_fork {
     int count;
 };
 
-/* Of the eligible warps the one that issued longest ago; beside enum scheduler_policy. */
+/* The same warp while it can issue, then the one that did longest ago; beside scheduler_policy. */
 enum { CORE_LEAST_RECENT = POLICY_COUNT };
 
 /* What is simulated. All is borrowed for as long as the core. */

@@ -111,6 +111,7 @@ struct core_warp {
 
 struct resident_block {
     int first_warp, warps, running, at_barrier;
+    int64_t first_arrival; /* cycle, when at_barrier > 0 */
 };
 
 /* What executes one class of instruction. */

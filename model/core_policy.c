@@ -1,6 +1,6 @@
 /*
  * Policies as scheduler.h has them, over the warps of one scheduler as bits of a word. One more is
- * the engine's own: of those that can issue, the one that issued longest ago.
+ * the engine's own: the same again while it can, then the one that issued longest ago.
  */
 #include "model/core_internal.h"
 
@@ -134,7 +134,7 @@ int policy_pick(const struct core_config *config, struct sub_core *sub, uint64_t
     case POLICY_TWO_LEVEL:
         return pick_two_level(sub, eligible);
     case CORE_LEAST_RECENT:
-        return least_recent(sub, eligible);
+        return has_last && eligible >> sub->last & 1 ? sub->last : least_recent(sub, eligible);
     default: /* POLICY_OLDEST */
         return lowest(eligible);
     }

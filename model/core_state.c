@@ -90,8 +90,13 @@ uint64_t core_state(const struct core *core)
         mix_sub_core(&hash, core, &core->sub_cores[i], now);
     for (int i = 0; i < core->warp_count; i++)
         mix_warp(&hash, core, warp_at(core, i), now);
-    for (int i = 0; i < core->config.resident_blocks; i++)
-        mix(&hash, (uint64_t)core->slots[i].running << 32 | (uint32_t)core->slots[i].at_barrier);
+    for (int i = 0; i < core->config.resident_blocks; i++) {
+        const struct resident_block *b = &core->slots[i];
+
+        mix(&hash, (uint64_t)b->running << 32 | (uint32_t)b->at_barrier);
+        if (b->at_barrier > 0)
+            mix(&hash, (uint64_t)(now - b->first_arrival));
+    }
     mix_ahead(&hash, core->l1.free_at, now * SERVER_FINE);
     mix_ahead(&hash, core->l2.free_at, now * SERVER_FINE);
     mix_ahead(&hash, core->dram.free_at, now * SERVER_FINE);

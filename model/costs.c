@@ -6,7 +6,7 @@
  *   7.5  Jia et al., arXiv 1903.07486
  *   8.0  Abdelkhalik et al., arXiv 2208.11174; Accel-Sim configuration A100
  *   8.6, 8.9  Huerta et al., MICRO 2025 (arXiv 2503.20481); Mesa NAK's tables
- *   9.0  Luo et al., arXiv 2402.13499; FlashGPU-Sim configuration SM90_H200
+ *   9.0  Luo et al., arXiv 2402.13499; FlashGPU-Sim configuration SM90_H200; below
  * Memory: pointer chase of RRZE gpu-benches (33 / 280 / 642..689 on GH200, 33 / 206 / 531 on A100,
  *   34 / 274 / 589 on L40, 33 / 250 / 545 on A40, 28 / 212 / 425 on V100). L2 bandwidth:
  *   4,200..4,800 bytes a cycle, H100. Each number with its source: model/latency.c.
@@ -27,6 +27,10 @@
  *   Benchmark). Others are assumed a bit lower.
  *
  * Barrier: 22 + 2 W cycles (QuickRunCUDA, B300).
+ * 9.0, measured on an H200 (tests/bench/results/h200-*.jsonl, 2026-12-01): half precision 4 and 2
+ *   cycles, special functions 17 (experiment units), shared memory 23 and 2 for each further pass
+ *   (banks), L1 32, L2 279 (chase), barrier 12 + 2 W from the first arrival (barrier). On other
+ *   generations a barrier counts from the first arrival too.
  *
  * Starts of blocks and of launches: measured on an H200 (tests/bench/results/divergence-h200.md,
  *   2026-11-30): 16,384 blocks of a short kernel take 11.7 us and 65,536 take 41.8 us, so 1.21
@@ -45,42 +49,42 @@
 #define MIO   STALL_mio_throttle
 
 /* Classes in the order of enum latency_class: slots, interval, latency, stall, throttle. */
-#define CLASSES(int_ii, fma_ii, half_lat, f64_lat, f64_ii, sfu_lat, mma_lat, mma_ii, dmma_ii)      \
+#define CLASSES(int_ii, fma_ii, half, half_ii, f64, f64_ii, sfu, mma, mma_ii, dmma_ii)             \
     {                                                                                              \
         [LAT_FREE] = { 0, 0, 0, WAIT, MATH }, [LAT_ALU] = { 1, int_ii, 4, WAIT, MATH },            \
         [LAT_IMUL] = { 1, int_ii, 4, WAIT, MATH }, [LAT_FMA] = { 1, fma_ii, 4, WAIT, MATH },       \
-        [LAT_HALF] = { 1, fma_ii, half_lat, WAIT, MATH },                                          \
-        [LAT_F64] = { 1, f64_ii, f64_lat, f64_ii > 4 ? SHORT : WAIT, MATH },                       \
-        [LAT_SFU] = { 1, 8, sfu_lat, SHORT, MIO }, [LAT_DIVIDE] = { 10, 2, 60, WAIT, MATH },       \
+        [LAT_HALF] = { 1, half_ii, half, WAIT, MATH },                                             \
+        [LAT_F64] = { 1, f64_ii, f64, f64_ii > 4 ? SHORT : WAIT, MATH },                           \
+        [LAT_SFU] = { 1, 8, sfu, SHORT, MIO }, [LAT_DIVIDE] = { 10, 2, 60, WAIT, MATH },           \
         [LAT_DIVIDE64] = { 40, 2, 200, WAIT, MATH }, [LAT_SHFL] = { 1, 4, 24, SHORT, MIO },        \
         [LAT_DIVIDE_CONSTANT] = { 4, int_ii, 16, WAIT, MATH },                                     \
         [LAT_SHARED] = { 1, 4, 0, SHORT, MIO }, [LAT_GLOBAL] = { 1, 4, 0, LONG, LG },              \
         [LAT_ATOM] = { 1, 4, 0, LONG, LG }, [LAT_BARRIER] = { 1, 1, 0, STALL_barrier, MATH },      \
         [LAT_BRANCH] = { 1, 2, 8, STALL_branch, MATH },                                            \
-        [LAT_MMA] = { 1, mma_ii, mma_lat, WAIT, MATH },                                            \
-        [LAT_MMA_SHORT] = { 1, mma_ii / 2, mma_lat, WAIT, MATH },                                  \
+        [LAT_MMA] = { 1, mma_ii, mma, WAIT, MATH },                                                \
+        [LAT_MMA_SHORT] = { 1, mma_ii / 2, mma, WAIT, MATH },                                      \
         [LAT_MMA_F64] = { 1, dmma_ii, 26, WAIT, MATH },                                            \
     }
 
 /* clang-format off */
 static const struct costs COSTS[] = {
-    /*               int  fma  half  f64  f64   sfu   mma  mma dmma    latency in
-     *   cc           ii   ii   lat  lat   ii   lat   lat   ii   ii    shared   L1    L2 memory   far  pass
+    /*               int  fma  half half  f64  f64   sfu   mma  mma dmma    latency in
+     *   cc           ii   ii   lat   ii  lat   ii   lat   lat   ii   ii    shared   L1    L2 memory   far  pass
      * then sectors a cycle; bytes a cycle of L2 and of an SM; percent of memory's bandwidth;
      * atomics, slices of L2 and their clock; barrier, and for each warp; from block to block, and
      * between two starts x 100; launch, ns */
-    { 7, 0, CLASSES( 2,   2,    6,    8,   4,   20,   18,  16,   0),      23,  28,  212,  425,    0,   2,
+    { 7, 0, CLASSES( 2,   2,    6,   2,    8,   4,   20,   18,  16,   0),      23,  28,  212,  425,    0,   2,
       4, 2100, 64, 85, 280,  64,    0, 22, 2, 200, 121,  1700, 3100 },
-    { 7, 5, CLASSES( 2,   2,    6,   45,  64,   20,   18,  16,   0),      23,  32,  188,  434,    0,   2,
+    { 7, 5, CLASSES( 2,   2,    6,   2,   45,  64,   20,   18,  16,   0),      23,  32,  188,  434,    0,   2,
       4, 1200, 64, 85, 260,  32,    0, 22, 2, 200, 121,  1700, 3100 },
-    { 8, 0, CLASSES( 2,   2,    5,    6,   4,   23,   12,   8,  16),      23,  33,  206,  531,  391,   2,
+    { 8, 0, CLASSES( 2,   2,    5,   2,    6,   4,   23,   12,   8,  16),      23,  33,  206,  531,  391,   2,
       4, 3800, 64, 85, 280,  80,    0, 22, 2, 200, 121,  1700, 3100 },
-    { 8, 6, CLASSES( 2,   1,    5,   45,  64,   23,   18,  16,   0),      24,  32,  250,  545,    0,   2,
+    { 8, 6, CLASSES( 2,   1,    5,   1,   45,  64,   23,   18,  16,   0),      24,  32,  250,  545,    0,   2,
       4, 2500, 64, 85, 280,  48,    0, 22, 2, 200, 121,  1700, 3100 },
-    { 8, 9, CLASSES( 2,   1,    5,   48,  64,   23,   18,  16,   0),      28,  34,  274,  600,    0,   2,
+    { 8, 9, CLASSES( 2,   1,    5,   1,   48,  64,   23,   18,  16,   0),      28,  34,  274,  600,    0,   2,
       4, 4500, 64, 85, 300,  48,    0, 22, 2, 200, 121,  1700, 3100 },
-    { 9, 0, CLASSES( 2,   1,    5,    8,   2,   23,   29,   6,   8),      30,  39,  286,  650,  512,   2,
-      4, 4500, 64, 90, 320,  80, 1700, 22, 2, 200, 121,  1700, 3100 },
+    { 9, 0, CLASSES( 2,   1,    4,   2,    8,   2,   17,   29,   6,   8),      23,  32,  279,  650,  512,   2,
+      4, 4500, 64, 90, 320,  80, 1700, 12, 2, 200, 121,  1700, 3100 },
 };
 /* clang-format on */
 

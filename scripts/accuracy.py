@@ -76,20 +76,20 @@ def row(record):
     name = model.get("experiment") or model["lesson"]
     text = (f"| {name} | {axis}{', ' + curves['label'] if curves else ''} | {len(measured)} | {percent(error)} | "
             f"{goal:.0f} % | {'yes' if error <= goal else 'no'} | {model.get('parameters', 'predicted')} | "
-            f"{percent(mean_error(measured, formulas))} |")
+            f"{percent(mean_error(measured, formulas))} | {'' if error <= goal else record['result'].get('left_out') or ''} |")
     return text, error
 
 
 def table():
-    lines = ["| experiment | swept | points | mean error of the model | asked for | within | its numbers | formula |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    lines = ["| experiment | swept | points | mean error of the model | asked for | within | its numbers | formula | left out |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     errors = []
     for record in records():
         text, error = row(record)
         lines.append(text)
         errors.append(error)
     mean = sum(errors) / len(errors) if errors else None
-    lines.append(f"| all | | | {percent(mean)} | {ALL} % | {'yes' if errors and mean <= ALL else 'no'} | | |")
+    lines.append(f"| all | | | {percent(mean)} | {ALL} % | {'yes' if errors and mean <= ALL else 'no'} | | | |")
     return "\n".join(lines)
 
 

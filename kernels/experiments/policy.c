@@ -118,7 +118,20 @@ static int64_t wait_of(const struct experiment_data *d, size_t s)
     return (int64_t)floor(period + 0.5) - d->series[s];
 }
 
-/* Mean distance of a policy's curves from the data, in percent of the data; NaN: no points. */
+/* The most that a curve reaches: what the loop's own instructions and the start leave. */
+static double most_of(const struct experiment_data *d, size_t s)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->x_count; i++)
+        most = fmax(most, experiment_at(d, d->value, s, i));
+    return most;
+}
+
+/*
+ * Mean distance of a policy's curves, cut off where the data's are, from the data, in percent of
+ * the data; NaN: no points.
+ */
 static double distance(const struct experiment_data *d, int policy)
 {
     double sum = 0;
@@ -130,10 +143,22 @@ static double distance(const struct experiment_data *d, int policy)
 
             if (!isfinite(seen) || seen <= 0)
                 continue;
-            sum += fabs(predicted(policy, d->xs[i], d->series[s], wait_of(d, s)) - seen) / seen;
+            sum +=
+                fabs(fmin(predicted(policy, d->xs[i], d->series[s], wait_of(d, s)), most_of(d, s)) -
+                     seen) /
+                seen;
             n++;
         }
     return n ? 100 * sum / n : (double)NAN;
+}
+
+/* Whether no other policy is about as near. */
+static bool is_alone(const double *distances, int best)
+{
+    for (int p = 0; p < POLICY_COUNT; p++)
+        if (p != best && distances[p] < distances[best] + 0.5)
+            return false;
+    return true;
 }
 
 static void conclude(const struct experiment_data *d, struct buf *out)
@@ -146,11 +171,14 @@ static void conclude(const struct experiment_data *d, struct buf *out)
         best = distances[p] < distances[best] ? p : best;
         worst = distances[p] > distances[worst] ? p : worst;
     }
-    buf_printf(out,
-               "%s fits best: its curves are %.1f %% off in the mean; gto %.1f %%, lrr %.1f %%, "
-               "the farthest is %s with %.1f %%.",
-               scheduler_policy_name((enum scheduler_policy)best), distances[best],
-               distances[POLICY_GTO], distances[POLICY_LRR],
+    buf_printf(out, "%s fits best, %.1f %% off in the mean",
+               scheduler_policy_name((enum scheduler_policy)best), distances[best]);
+    for (int p = 0, n = 0; p < POLICY_COUNT; p++)
+        if (p != best && distances[p] < distances[best] + 0.5)
+            buf_printf(out, "%s%s",
+                       n++ ? ", " : " (as good: ", scheduler_policy_name((enum scheduler_policy)p));
+    buf_printf(out, "%s; gto %.1f %%, lrr %.1f %%, farthest is %s with %.1f %%.",
+               is_alone(distances, best) ? "" : ")", distances[POLICY_GTO], distances[POLICY_LRR],
                scheduler_policy_name((enum scheduler_policy)worst), distances[worst]);
 }
 

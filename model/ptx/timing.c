@@ -6,9 +6,11 @@
  * become costs and registers, the traces of warps its streams, and the device's limits how many
  * blocks are resident and which share of the memory the SM gets.
  *
- * Each scheduler issues, of the warps that can, the one that issued longest ago. With few warps the
- * policy shows: 64K threads of the divergence lesson's 32 paths take 71.2 us on an H200; this
- * policy gives 69.3 us, greedy-then-oldest 82.6 and greedy-then-youngest 83.0.
+ * Each scheduler stays with a warp while it can and then takes the one that issued longest ago.
+ * That it stays, the experiment policy shows on an H200 (6 % off, turns 10 %); that nobody is left
+ * behind, the experiment ilp: 5 warps of dependent FFMAs use 95 % of the slots,
+ * greedy-then-youngest gives 62 %. 64K threads of the divergence lesson's 32 paths take 71.2 us;
+ * this policy gives 68.3, greedy-then-oldest 82.6 and greedy-then-youngest 83.0.
  *
  * A launch with more instructions than MAX_ISSUES an SM is simulated for these, and the rest is
  * added at the rate of their second half; so is what the traces of warps have no room for.
@@ -116,6 +118,7 @@ static int64_t sectors_of_block(const struct sm *sm, const struct block_class *b
 /*
  * One level for a whole launch: the first that all its buffers fit into. Data come to L1 only when
  * somebody asks again: those of a launch do when its first block reads all of them twice and more.
+ * L2 has one latency: an H200 takes 298 cycles where 32M of its 50M are used, and 280 before.
  */
 static enum core_place level_of(const struct sm *sm)
 {
@@ -125,11 +128,7 @@ static enum core_place level_of(const struct sm *sm)
     if (bytes <= costs_l1_bytes(d) - shared &&
         sectors_of_block(sm, class_of(sm->input, 0)) * SECTOR_BYTES >= 2 * bytes)
         return CORE_L1;
-    if (!d->l2_bytes || bytes <= d->l2_bytes / 2)
-        return CORE_L2;
-    if (bytes > d->l2_bytes)
-        return CORE_DRAM;
-    return sm->config.costs->far_latency ? CORE_FAR : CORE_L2;
+    return !d->l2_bytes || bytes <= d->l2_bytes ? CORE_L2 : CORE_DRAM;
 }
 
 /* What this SM gets of L2 and of memory, and which of them global accesses come from. */

@@ -135,8 +135,8 @@ static void paths_that_wait_overlap_where_they_take_turns(void **state)
 
     (void)state;
     assert_int_equal(stack.body.instructions, its.body.instructions);
-    assert_in_range(stack_cycles, 2 * 286, 2 * 295);
-    assert_in_range(its_cycles, 286, 300);
+    assert_in_range(stack_cycles, 2 * 279, 2 * 288);
+    assert_in_range(its_cycles, 279, 293);
 }
 
 static void barriers_and_conflicts_take_what_they_take(void **state)

@@ -204,7 +204,7 @@ static void first_slots_are_those_of_the_policies(void **state)
     } cases[] = {
         { POLICY_GTO, 5, "00112233440011223344" },        { POLICY_GTY, 5, "44332211004433221100" },
         { POLICY_LRR, 5, "0123401234....012340" },        { POLICY_GTO, 3, "001122....001122...." },
-        { CORE_LEAST_RECENT, 5, "0123401234....012340" },
+        { CORE_LEAST_RECENT, 5, "00112233440011223344" },
     };
     enum { CYCLES = 20 };
 
@@ -387,8 +387,8 @@ static void paths_issue_as_much_in_turns_as_one_after_the_other(void **state)
     assert_int_equal(stack.instructions, its.instructions); /* F41, F72 */
     assert_int_equal(stack.lanes, its.lanes);
     assert_int_equal(stack.lanes, 100 * (4 * 16 + 32));
-    assert_in_range(stack_cycles, 2 * 286, 2 * 300); /* each path's wait */
-    assert_in_range(its_cycles, 286, 300);           /* one wait covers the other */
+    assert_in_range(stack_cycles, 2 * 279, 2 * 293); /* each path's wait */
+    assert_in_range(its_cycles, 279, 293);           /* one wait covers the other */
 }
 
 static void a_barrier_holds_until_the_last_warp_comes(void **state)
@@ -408,8 +408,8 @@ static void a_barrier_holds_until_the_last_warp_comes(void **state)
         assert_true(core_step(core));
         core_totals(core, core_last_cycle(core), &totals);
     } while (totals.rounds < 800);
-    /* 22 + 2 * 8 cycles from the last arrival, and two warps a scheduler that issue before it. */
-    assert_in_range(totals.cycles, 100 * 38, 100 * 43);
+    /* 12 + 2 * 8 cycles from the first arrival, and what a warp issues before it. */
+    assert_in_range(totals.cycles, 100 * 28, 100 * 31);
     assert_true(totals.stalls[STALL_barrier] > totals.stalls[STALL_selected]);
     arena_free(&b.arena);
 }
@@ -458,15 +458,14 @@ static void jitter_is_the_same_for_the_same_seed(void **state)
     assert_in_range(rates[2], 60, 80);
 }
 
-/* No warp that could have issued in a cycle has waited longer for its turn than the one that did.
- */
-static void who_issued_longest_ago_goes_first(void **state)
+/* Who issues was the last who did, or no other that could has waited longer for its turn. */
+static void the_same_warp_goes_on_else_who_issued_longest_ago(void **state)
 {
     enum { WARPS = 12, CYCLES = 4000 };
     uint8_t *states = malloc(WARPS * CYCLES);
     int32_t *issuer = malloc(CYCLES * sizeof *issuer);
     struct core_record record = { CYCLES, states, issuer };
-    int last[WARPS], contests = 0;
+    int last[WARPS], contests = 0, before = -1;
     struct core *core;
     struct bench b;
 
@@ -491,11 +490,11 @@ static void who_issued_longest_ago_goes_first(void **state)
             if (states[w * CYCLES + c] != STALL_not_selected)
                 continue;
             contests++;
-            if (last[w] < last[issuer[c]])
+            if (last[w] < last[issuer[c]] && issuer[c] != before)
                 fail_msg("cycle %d: warp %d issues, but warp %d waits longer", c, issuer[c], w);
         }
         if (issuer[c] >= 0)
-            last[issuer[c]] = c;
+            last[before = issuer[c]] = c;
     }
     assert_true(contests > 1000);
     arena_free(&b.arena);
@@ -546,7 +545,7 @@ int main(void)
         cmocka_unit_test(a_barrier_holds_until_the_last_warp_comes),
         cmocka_unit_test(the_state_recurs_with_the_period),
         cmocka_unit_test(jitter_is_the_same_for_the_same_seed),
-        cmocka_unit_test(who_issued_longest_ago_goes_first),
+        cmocka_unit_test(the_same_warp_goes_on_else_who_issued_longest_ago),
         cmocka_unit_test(a_million_instructions_a_second),
     };
 

@@ -111,7 +111,8 @@ static const struct {
       "6 of Accel-Sim's A100 configuration, which was fitted to whole kernels" },
     { 80, LATENCY_MMA,
       "12 for the whole product (Accel-Sim); the source counts each of its HMMAs" },
-    { 90, LATENCY_HALF, "5 as Mesa NAK has it for its elders; 8.52 is a loop of conversions too" },
+    { 90, LATENCY_HALF, "4 on an H200 (units); 8.52 is a loop of conversions too" },
+    { 90, LATENCY_SHARED, "23 on an H200 (banks), where the loads have nothing between them" },
 };
 
 static bool is_elsewhere(int cc, enum latency what)
