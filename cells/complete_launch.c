@@ -13,9 +13,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { MAX_OVERLOADS = 64 };
-
-enum { MAX_LOOK_BACK = 4000 };
+enum { MAX_OVERLOADS = 64, MAX_LOOK_BACK = 4000 };
 
 static size_t statement_start(struct bytes code, size_t cursor)
 {

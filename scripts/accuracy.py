@@ -75,7 +75,7 @@ def row(record):
     curves = model.get("curves")
     name = model.get("experiment") or model["lesson"]
     text = (f"| {name} | {axis}{', ' + curves['label'] if curves else ''} | {len(measured)} | {percent(error)} | "
-            f"{goal:.0f} % | {'yes' if error <= goal else 'no'} | {model.get('parameters', 'predicted')} | "
+            f"{goal:.0f} % | {'yes' if error <= goal else 'no'} | {model.get('parameters', 'calibrated')} | "
             f"{percent(mean_error(measured, formulas))} | {'' if error <= goal else record['result'].get('left_out') or ''} |")
     return text, error
 
