@@ -74,14 +74,17 @@ def build(tally, what, targets):
     return status == 0
 
 
-def together(tally, jobs):
-    """Runs (function, arguments...) side by side, each with a tally of its own; sums them in order."""
+def together(tally, jobs, more=0):
+    """
+    Runs (function, arguments...) side by side, each with a tally of its own; sums them in order. As many
+    as there are processors, and so many more of jobs that wait for most of their time.
+    """
     def one(job):
         own = Tally()
         job[0](own, *job[1:])
         return own
 
-    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+    with ThreadPoolExecutor((os.cpu_count() or 2) + more) as pool:
         for own in pool.map(one, jobs):
             print("\n".join(own.lines), flush=True)
             tally.add(own.passed, own.failed, own.skipped)
@@ -177,7 +180,7 @@ def main():
     if plain and "python" in parts:
         heading("Python tests")
         together(tally, [(python_tests, folder, {})
-                         for folder in sorted({os.path.dirname(p) for p in glob.glob("tests/*/test_*.py")})])
+                         for folder in sorted({os.path.dirname(p) for p in glob.glob("tests/*/test_*.py")})], more=1)
         if options.long and asan:
             heading("tests/conformance under AddressSanitizer and UBSan")
             together(tally, [(python_tests, "tests/conformance",
